@@ -1,0 +1,63 @@
+# The README's commands. `make demo` and `make test` do their own set-up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_PYTHON_VERSION_WARNING := 1
+
+.PHONY: help setup demo test check format eval bench lock wheel clean
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
+
+setup: $(VENV)/run.done ## Make .venv with the bythebook command in it
+demo: $(VENV)/run.done ## Ingest the sample book and serve it on 127.0.0.1:8000
+	@$(BIN)/bythebook demo
+
+test: $(VENV)/dev.done ## Run every test
+	$(BIN)/pytest $(ARGS)
+
+check: $(VENV)/dev.done ## Lint, format, types, imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/dev.done ## Put the format right
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+eval: $(VENV)/run.done ## Measure quality: the sample book, and the SQuAD book when EVAL_DATA is set
+	$(BIN)/bythebook eval evals/sample-book.jsonl --json reports/eval-sample.json
+ifdef EVAL_DATA
+	$(BIN)/bythebook eval $(EVAL_DATA)/squad2/squad2_report.json \
+	  --also $(EVAL_DATA)/squad2/squad2_train.json --most 2000 --json reports/eval-squad.json
+else
+	@echo "EVAL_DATA is not set: the SQuAD book was left out."
+endif
+
+bench: $(VENV)/run.done ## Measure speed and size
+	$(BIN)/python benchmarks/service.py --json reports/bench.json $(ARGS)
+
+lock: ## Choose the newest versions again (needs uv)
+	for name in run setup dev; do uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --no-annotate \
+	  requirements/$$name.in -o requirements/$$name.txt; done
+
+wheel: $(VENV)/dev.done ## Build the wheel into dist/
+	$(BIN)/python -m build --wheel --no-isolation
+
+clean: ## Remove what make made
+	rm -rf $(VENV) dist build reports
+
+$(VENV)/run.done: requirements/run.txt requirements/setup.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "ByTheBook needs Python 3.11 or newer; set one with: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "Setting up $(VENV) (once) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt -r requirements/setup.txt
+	@$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev.done: $(VENV)/run.done requirements/dev.txt
+	@$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@

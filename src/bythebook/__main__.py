@@ -1,0 +1,6 @@
+"""`python -m bythebook`."""
+
+from bythebook.cli import main
+
+if __name__ == "__main__":
+    main()

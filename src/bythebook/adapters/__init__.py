@@ -1,0 +1,1 @@
+"""One vendor each, no decisions; vendor exceptions become ours here."""

@@ -1,0 +1,174 @@
+"""Published books on disk: a pointer per book, its generations, and the texts in them.
+
+books/<book>/current.json                the pointer: the live generation's manifest
+books/<book>/ingest.lock                 held while a run makes a new generation
+books/<book>/generations/<generation>/   shard/, documents/, contents.json
+"""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from bythebook.adapters.book_json import (
+    book_from_json,
+    book_to_json,
+    document_from_json,
+    document_to_json,
+)
+from bythebook.domain.books import Book, Document
+from bythebook.errors import BusyBook, StoreFailed, UnknownBook, UnknownDocument
+
+_BOOK_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+class BookFolder:
+    """The library of the embedded default."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.root = data_dir / "books"
+        self._load = lru_cache(maxsize=256)(_load_document)
+
+    def books(self) -> Sequence[Book]:
+        """Give every published book, by id."""
+        names = sorted(path.parent.name for path in self.root.glob("*/current.json"))
+        return [book for name in names if (book := self._current(name)) is not None]
+
+    def book(self, book_id: str) -> Book:
+        """Give one, or raise UnknownBook."""
+        book = self._current(book_id) if _BOOK_ID.fullmatch(book_id) else None
+        if book is None:
+            raise UnknownBook(
+                f"There is no book {book_id!r}.", "`bythebook books list` shows those there are."
+            )
+        return book
+
+    def documents(self, book_id: str) -> Sequence[Document]:
+        """Give the documents of the live generation in reading order."""
+        folder = self.generation_folder(self.book(book_id))
+        return [self._load(folder / entry["file"]) for entry in _contents(folder)]
+
+    def document(self, book_id: str, document_id: str) -> Document:
+        """Give one, or raise UnknownDocument."""
+        folder = self.generation_folder(self.book(book_id))
+        for entry in _contents(folder):
+            if entry["document_id"] == document_id:
+                return self._load(folder / entry["file"])
+        raise UnknownDocument(f"The book {book_id!r} has no page {document_id!r}.")
+
+    def generation_folder(self, book: Book) -> Path:
+        """Give the folder of a published generation."""
+        return self.root / book.book_id / "generations" / book.generation
+
+    @contextmanager
+    def hold(self, book_id: str) -> Iterator[Path]:
+        """Hold a book for one run, and give the folder its generations are in."""
+        if not _BOOK_ID.fullmatch(book_id):
+            raise UnknownBook(
+                f"{book_id!r} cannot be a book's id.",
+                "Use lower-case letters, digits, - and _, at most 64, beginning with a letter or digit.",
+            )
+        folder = self.root / book_id
+        generations = folder / "generations"
+        generations.mkdir(parents=True, exist_ok=True)
+        with (folder / "ingest.lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise BusyBook(
+                    f"Another run is working on the book {book_id!r}.",
+                    "Wait for it to end, then run again.",
+                ) from error
+            self._sweep(book_id)  # what a killed run left behind
+            yield generations
+
+    def publish(self, book: Book, documents: Sequence[Document]) -> None:
+        """Keep the texts, switch the pointer, remove older generations."""
+        folder = self.generation_folder(book)
+        _write_documents(folder, documents)
+        _replace(
+            self.root / book.book_id / "current.json", json.dumps(book_to_json(book), indent=1)
+        )
+        self._sweep(book.book_id)
+
+    def remove(self, book_id: str) -> None:
+        """Remove a book: the pointer first, so that readers never see half of it."""
+        self.book(book_id)
+        with self.hold(book_id):
+            (self.root / book_id / "current.json").unlink(missing_ok=True)
+            shutil.rmtree(self.root / book_id)
+
+    def _current(self, book_id: str) -> Book | None:
+        try:
+            return book_from_json(
+                json.loads((self.root / book_id / "current.json").read_text("utf-8"))
+            )
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError) as error:
+            raise StoreFailed(
+                f"The pointer of the book {book_id!r} cannot be read.", "Ingest the book again."
+            ) from error
+
+    def _sweep(self, book_id: str) -> None:
+        live = self._current(book_id)
+        for folder in (self.root / book_id / "generations").iterdir():
+            if live is None or folder.name != live.generation:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _contents(folder: Path) -> list[dict[str, str]]:
+    try:
+        return _read_contents(folder / "contents.json")
+    except (OSError, ValueError) as error:
+        raise StoreFailed(
+            "The texts of this book cannot be read.", "Ingest the book again."
+        ) from error
+
+
+@lru_cache(maxsize=64)
+def _read_contents(path: Path) -> list[dict[str, str]]:
+    entries: list[dict[str, str]] = json.loads(path.read_text("utf-8"))
+    return entries
+
+
+def _load_document(path: Path) -> Document:
+    try:
+        return document_from_json(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreFailed(
+            "A text of this book cannot be read.", "Ingest the book again."
+        ) from error
+
+
+def _write_documents(folder: Path, documents: Sequence[Document]) -> None:
+    (folder / "documents").mkdir()
+    contents = []
+    for number, document in enumerate(documents):
+        name = f"documents/{number:05d}.json"
+        text = json.dumps(document_to_json(document), ensure_ascii=False)
+        (folder / name).write_text(text, "utf-8")
+        contents.append(
+            {"document_id": document.document_id, "title": document.title, "file": name}
+        )
+    _replace(folder / "contents.json", json.dumps(contents, ensure_ascii=False))
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file so that it is wholly old or wholly new, whatever happens."""
+    partial = path.with_suffix(".partial")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    descriptor = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

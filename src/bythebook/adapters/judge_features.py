@@ -1,0 +1,228 @@
+"""What the judge measures of a question and the units of its passages."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import snowballstemmer
+from numpy.typing import NDArray
+
+from bythebook.adapters.minilm import MiniLm
+from bythebook.domain.answers import Passage
+from bythebook.domain.books import Unit
+
+Matrix = NDArray[np.float64]
+
+READ_CLOSELY = 14  # units that are embedded; the rest is put aside by words alone
+UNIT_FEATURES = (
+    "cosine",
+    "words",
+    "words_with_headings",
+    "passage_words",
+    "passage_rank",
+    "length",
+    "is_fragment",
+    "is_table_or_code",
+    "is_question",
+    "number_for_quantity",
+    "name_for_person",
+    "cause_for_why",
+    "definition_for_what",
+)
+ANSWER_FEATURES = (
+    "best_unit",
+    "second_unit",
+    "best_cosine",
+    "best_words",
+    "best_words_with_headings",
+    "passage_words",
+    "all_words",
+    "rarest_missing",
+    "names_missing",
+    "numbers_missing",
+    "passage_signal",
+    "wants_number_and_has_none",
+)
+
+_WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)?")
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+|\b[A-Z]{2,}\w*")
+_QUANTITY = re.compile(
+    r"\bhow (?:many|much|long|far|fast|often|large|big|high|heavy|tall|old|deep|wide|strong)\b"
+    r"|\bwhat (?:percentage|number|rate|value|fraction|range|speed|frequency|year|size|share)\b|\bwhen\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"\bwho(?:se|m)?\b", re.IGNORECASE)
+_WHY = re.compile(r"\bwhy\b|\bwhat (?:causes?|makes?)\b|\breasons?\b", re.IGNORECASE)
+_WHAT = re.compile(r"\bwhat(?:'s| is| are| does)\b|\bdefin|\bmean(?:s|ing)?\b", re.IGNORECASE)
+_CAUSE = re.compile(
+    r"\b(?:because|since|so that|therefore|due to|caus|reason|result|in order to|so)\b",
+    re.IGNORECASE,
+)
+_DEFINITION = re.compile(
+    r"^\W*(?:[\w()'’-]+\W+){1,8}?(?:is|are|means?|refers? to|stands for|describes?)\b"
+)
+_PLAIN = frozenset(
+    """a about again all also am an and any are as at be been but by can could did do does doing done
+    for from get gets give given go got had has have having he her his how i if in into is it its just
+    kind let like make makes may me might much must my need needs no not of on one or other our out
+    over please put said say says shall she should so some such take tell than that the their them
+    then there these they thing things this those to too up us use used using very was way we were
+    what whats when where which while who whom whose why will with would you your""".split()
+)
+_VOCABULARY_START = (
+    1990  # where the encoder's vocabulary begins to run from common words to rare ones
+)
+_VOCABULARY_SIZE = 30522
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A unit that may answer, with its measures in the order of UNIT_FEATURES."""
+
+    passage: int
+    unit: Unit
+    measures: tuple[float, ...]
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> "snowballstemmer.stemmer":
+    return snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=50_000)
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+class Terms:
+    """The words of a text that carry meaning, stemmed, each with its rarity in English at large."""
+
+    def __init__(self, encoder: MiniLm) -> None:
+        self._rank = encoder.vocabulary_rank
+        self.rarity: dict[str, float] = {}
+
+    def of(self, text: str) -> frozenset[str]:
+        """Give the terms of a text."""
+        return frozenset(self._terms(text))
+
+    def _terms(self, text: str) -> Iterator[str]:
+        for match in _WORD.finditer(text):
+            word = match.group().lower().replace("’", "'").removesuffix("'s")
+            if word not in _PLAIN:
+                term = _stem(word)
+                if term not in self.rarity:
+                    self.rarity[term] = self._rarity(word)
+                yield term
+
+    def _rarity(self, word: str) -> float:
+        """Read how rare a word is off its place in the vocabulary, which runs by frequency."""
+        rank = self._rank(word)
+        if rank is None:
+            return 1.0
+        if rank < _VOCABULARY_START:  # single letters and digits
+            return 0.6
+        return math.log(rank - _VOCABULARY_START) / math.log(_VOCABULARY_SIZE - _VOCABULARY_START)
+
+    def share(self, wanted: frozenset[str], found: frozenset[str]) -> float:
+        """Give how much of what is wanted is found, rare words counting more."""
+        total = sum(self.rarity[term] for term in wanted)
+        return sum(self.rarity[term] for term in wanted & found) / total if total else 0.0
+
+
+class Measures:
+    """The measures of one question over its passages."""
+
+    def __init__(self, encoder: MiniLm, question: str, passages: Sequence[Passage]) -> None:
+        self._encoder = encoder
+        self._terms = Terms(encoder)
+        self._question = question
+        self._passages = passages
+        self._wanted = self._terms.of(question)
+        self._headings = [self._terms.of(" ".join(p.chunk.heading_path)) for p in passages]
+        self._passage_terms = [
+            self._terms.of(passage.chunk.text) | heading
+            for passage, heading in zip(passages, self._headings, strict=True)
+        ]
+        self._passage_words = [self._share(terms) for terms in self._passage_terms]
+
+    def _share(self, found: frozenset[str]) -> float:
+        return self._terms.share(self._wanted, found)
+
+    def candidates(self) -> list[Candidate]:
+        """Measure the units most worth reading closely."""
+        units = [
+            (number, unit, passage.chunk.text[unit.start : unit.end])
+            for number, passage in enumerate(self._passages)
+            for unit in passage.chunk.units
+        ]
+        terms = [self._terms.of(text) for _, _, text in units]
+        promise = [
+            self._share(found | self._headings[number])
+            + 0.5 * self._passage_words[number]
+            - 0.08 * number
+            for (number, _, _), found in zip(units, terms, strict=True)
+        ]
+        kept = sorted(range(len(units)), key=lambda i: -promise[i])[:READ_CLOSELY]
+        vectors = self._encoder.encode([self._question, *(units[i][2] for i in kept)])
+        cosines = vectors[1:] @ vectors[0]
+        return [
+            Candidate(units[i][0], units[i][1], self._unit(units[i], terms[i], float(cosine)))
+            for i, cosine in zip(kept, cosines, strict=True)
+        ]
+
+    def _unit(
+        self, entry: tuple[int, Unit, str], found: frozenset[str], cosine: float
+    ) -> tuple[float, ...]:
+        number, unit, text = entry
+        question = self._question
+        numeric = bool(
+            re.search(r"\d|\b(?:one|two|three|four|five|six|seven|ten|hundred|thousand)\b", text)
+        )
+        return (
+            cosine,
+            self._share(found),
+            self._share(found | self._headings[number]),
+            self._passage_words[number],
+            float(min(number, 7)),
+            min(len(text.split()), 60) / 60,
+            float(len(text.split()) < 5),
+            float(unit.kind in {"row", "code", "formula"}),
+            float(text.rstrip().endswith("?")),
+            float(bool(_QUANTITY.search(question)) and numeric),
+            float(bool(_PERSON.search(question)) and bool(_NAME.search(text))),
+            float(bool(_WHY.search(question)) and bool(_CAUSE.search(text))),
+            float(bool(_WHAT.search(question)) and bool(_DEFINITION.search(text))),
+        )
+
+    def answer(self, candidates: Sequence[Candidate], scores: Sequence[float]) -> tuple[float, ...]:
+        """Measure how well the best units together answer, in the order of ANSWER_FEATURES."""
+        order = sorted(range(len(candidates)), key=lambda i: -scores[i])
+        best = candidates[order[0]]
+        second = scores[order[1]] if len(order) > 1 else scores[order[0]] - 2.0
+        everything = frozenset().union(*self._passage_terms)
+        missing = self._wanted - self._passage_terms[best.passage]
+        read = " ".join(
+            p.chunk.text + " " + " ".join(p.chunk.heading_path) for p in self._passages
+        ).lower()
+        names = _NAME.findall(self._question)
+        numbers = re.findall(r"\d+(?:\.\d+)?", self._question)
+        wants_number = bool(_QUANTITY.search(self._question))
+        lacks_number = not best.measures[UNIT_FEATURES.index("number_for_quantity")]
+        signal = max(passage.relevance for passage in self._passages)
+        return (
+            scores[order[0]],
+            second,
+            max(candidate.measures[0] for candidate in candidates),
+            max(candidate.measures[1] for candidate in candidates),
+            max(candidate.measures[2] for candidate in candidates),
+            self._passage_words[best.passage],
+            self._share(everything),
+            max((self._terms.rarity[term] for term in missing), default=0.0),
+            float(sum(name.lower() not in read for name in names)),
+            float(sum(number not in read for number in numbers)),
+            math.log(max(signal, 1e-6) / max(1 - signal, 1e-6)),
+            float(wants_number and lacks_number),
+        )

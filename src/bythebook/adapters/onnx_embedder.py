@@ -1,0 +1,40 @@
+"""The Embedder port on the bundled encoder."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bythebook.adapters.minilm import MiniLm
+
+
+class OnnxEmbedder:
+    """Embeds questions and passages with the bundled model, off the event loop."""
+
+    def __init__(self, encoder: MiniLm) -> None:
+        self._encoder = encoder
+
+    @property
+    def model_id(self) -> str:
+        """Name the model and its build; vectors of another id do not compare."""
+        return self._encoder.model_id
+
+    @property
+    def dimension(self) -> int:
+        """Return the length of every vector."""
+        return self._encoder.dimension
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count each text in the model's own tokens, nothing cut."""
+        return self._encoder.count_tokens(texts)
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question."""
+        vectors = await asyncio.to_thread(self._encoder.encode, [text])
+        vector: NDArray[np.float32] = vectors[0]
+        return vector
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector per passage, in the order given."""
+        return await asyncio.to_thread(self._encoder.encode, texts)

@@ -1,0 +1,1 @@
+"""Readers: a source becomes documents of typed blocks."""

@@ -1,0 +1,164 @@
+"""Markdown folders: Docusaurus, mdBook and plain ones."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+from bythebook.adapters.readers.layouts import (
+    MARKDOWN,
+    Page,
+    SourceFile,
+    detect_layout,
+    first_title,
+    github_anchor,
+)
+from bythebook.adapters.readers.markdown_blocks import Heading, PlainText, parse_markdown
+from bythebook.domain.books import Document, Section, SourceBook
+from bythebook.errors import UnreadableBook
+
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+
+
+class MarkdownReader:
+    """Reads a folder of Markdown, or a single file, as one book."""
+
+    def read(self, source: Path, *, title: str | None, base_url: str | None) -> SourceBook:
+        """Read a whole book, or raise UnreadableBook with what to do."""
+        if not source.exists():
+            raise UnreadableBook(
+                f"There is nothing at {source}.", "Check the path, then run ingest again."
+            )
+        base = f"{base_url.rstrip('/')}/" if base_url else ""
+        if source.is_file():
+            return self._single(source, title, base)
+        layout = detect_layout(source)
+        paths = layout.files(layout.root)
+        if not paths:
+            raise UnreadableBook(
+                f"{source} holds no Markdown file.", "Give a folder with .md or .mdx files in it."
+            )
+        files = {path: load_file(path, layout.root) for path in paths}
+        pages = layout.pages(layout.root, list(files.values()), base)
+        documents = tuple(
+            _unique(_document(page, files[page.path], layout.anchor) for page in pages)
+        )
+        _require_text(documents, source)
+        return SourceBook(title or _book_title(source, documents), layout.name, base, documents)
+
+    def _single(self, source: Path, title: str | None, base: str) -> SourceBook:
+        if source.suffix.lower() not in MARKDOWN:
+            raise UnreadableBook(
+                f"{source} is not a Markdown file.", "Give a .md file or a folder of them."
+            )
+        file = load_file(source, source.parent)
+        page = Page(source, source.stem, base, None)
+        documents = (_document(page, file, github_anchor),)
+        _require_text(documents, source)
+        return SourceBook(title or documents[0].title, "Markdown file", base, documents)
+
+
+def load_file(path: Path, root: Path) -> SourceFile:
+    """Read a file as text, or say which file is not text and what to do."""
+    raw = path.read_bytes()
+    if b"\0" in raw:
+        raise UnreadableBook(
+            f"{path} is not text: it holds binary bytes.",
+            "Remove it from the folder, or save it as UTF-8 text.",
+        )
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableBook(
+            f"{path} is not UTF-8 text (byte {error.start}).", "Save the file as UTF-8."
+        ) from error
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    front, body = _front_matter(text, path)
+    return SourceFile(path, PurePosixPath(path.relative_to(root).as_posix()), front, body)
+
+
+def _front_matter(text: str, path: Path) -> tuple[dict[str, object], str]:
+    match = _FRONT.match(text)
+    if match is None:
+        return {}, text
+    try:
+        front = yaml.safe_load(match.group(1))
+    except (yaml.YAMLError, ValueError) as error:
+        raise UnreadableBook(
+            f"The front matter of {path} is not YAML.",
+            "Put right what stands between the --- lines.",
+        ) from error
+    return (front if isinstance(front, dict) else {}), text[match.end() :]
+
+
+def _document(page: Page, file: SourceFile, anchor_of: Callable[[str], str]) -> Document:
+    plain = parse_markdown(file.body)
+    opening = plain.headings[0].title if plain.headings else None
+    title = file.word("title") or first_title(file.body) or page.title or opening or file.path.stem
+    untitled = "title" in file.front and first_title(file.body) is None
+    if untitled or opening is None or plain.headings[0].start > 0:
+        # A site shows the front matter's title as the first heading; text needs one to stand under.
+        plain = parse_markdown(f"# {title}\n\n{file.body}")
+    chapter = page.chapter or title
+    sections = tuple(_sections(plain, chapter, title, anchor_of))
+    return Document(
+        page.document_id, title, chapter, plain.text, tuple(plain.blocks), sections, page.url
+    )
+
+
+def _sections(
+    plain: PlainText, chapter: str, title: str, anchor_of: Callable[[str], str]
+) -> Iterator[Section]:
+    seen: Counter[str] = Counter()
+    trail: list[Heading] = []
+    ends = [heading.start for heading in plain.headings[1:]] + [plain.length]
+    for heading, end in zip(plain.headings, ends, strict=True):
+        while trail and trail[-1].level >= heading.level:
+            trail.pop()
+        trail.append(heading)
+        anchor = heading.anchor or _numbered(anchor_of(heading.title), seen)
+        is_page = heading.start == 0
+        path = tuple(dict.fromkeys((chapter, title, *(step.title for step in trail))))
+        yield Section(heading.title, "" if is_page else anchor, path, heading.start, end)
+
+
+def _numbered(anchor: str, seen: Counter[str]) -> str:
+    count = seen[anchor]
+    seen[anchor] += 1
+    return f"{anchor}-{count}" if count else anchor
+
+
+def _unique(documents: Iterator[Document]) -> Iterator[Document]:
+    seen: Counter[str] = Counter()
+    for document in documents:
+        document_id = _numbered(document.document_id, seen)
+        yield document if document_id == document.document_id else _renamed(document, document_id)
+
+
+def _renamed(document: Document, document_id: str) -> Document:
+    return Document(
+        document_id,
+        document.title,
+        document.chapter,
+        document.text,
+        document.blocks,
+        document.sections,
+        document.url,
+    )
+
+
+def _require_text(documents: tuple[Document, ...], source: Path) -> None:
+    if not any(block.kind != "heading" for document in documents for block in document.blocks):
+        raise UnreadableBook(f"{source} has no text to read.", "Give a book with some words in it.")
+
+
+def _book_title(source: Path, documents: tuple[Document, ...]) -> str:
+    for config in sorted(source.glob("docusaurus.config.*")) + sorted(source.glob("book.toml")):
+        found = re.search(
+            r"""\btitle\s*[:=]\s*['"]([^'"]+)['"]""", config.read_text("utf-8", "replace")
+        )
+        if found:
+            return found.group(1)
+    return documents[0].title if len(documents) == 1 else source.resolve().name

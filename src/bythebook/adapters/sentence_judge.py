@@ -1,0 +1,61 @@
+"""The first judge: a small linear model over measures of sentences, fitted by training/fit_judge.py."""
+
+import asyncio
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bythebook.adapters.judge_features import Measures
+from bythebook.adapters.minilm import MiniLm
+from bythebook.domain.answers import Evidence, Judgement, Passage
+
+WEIGHTS = Path(__file__).resolve().parents[1] / "models" / "judge" / "weights.json"
+
+
+class SentenceJudge:
+    """Judges with the bundled encoder alone: no index, no configured embedder."""
+
+    def __init__(self, encoder: MiniLm, weights: Path = WEIGHTS) -> None:
+        self._encoder = encoder
+        self._weights: dict[str, Any] = json.loads(weights.read_text("ascii"))
+
+    async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
+        """Judge passages of the book or a selection; needs no index and no embedder."""
+        return await asyncio.to_thread(self._judge, question, passages)
+
+    def _judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
+        weights = self._weights["selection" if passages[0].is_selection else "book"]
+        measures = Measures(self._encoder, question, passages)
+        candidates = measures.candidates()
+        if not candidates:
+            return Judgement(0.0, tuple(0.0 for _ in passages), ())
+        *slopes, constant = weights["unit"]
+        scores = [float(np.dot(c.measures, slopes)) + constant for c in candidates]
+        *slopes, constant = weights["answer"]
+        answerable = _chance(float(np.dot(measures.answer(candidates, scores), slopes)) + constant)
+        evidence = sorted(
+            (
+                Evidence(passages[candidate.passage], candidate.unit, _chance(score))
+                for candidate, score in zip(candidates, scores, strict=True)
+            ),
+            key=lambda found: -found.support,
+        )
+        return Judgement(answerable, _supports(passages, evidence), tuple(evidence))
+
+
+def _supports(passages: Sequence[Passage], evidence: Sequence[Evidence]) -> tuple[float, ...]:
+    """Give each passage the support of its best unit."""
+    best = dict.fromkeys(range(len(passages)), 0.0)
+    places = {id(passage): number for number, passage in enumerate(passages)}
+    for found in evidence:
+        number = places[id(found.passage)]
+        best[number] = max(best[number], found.support)
+    return tuple(best.values())
+
+
+def _chance(score: float) -> float:
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, score))))

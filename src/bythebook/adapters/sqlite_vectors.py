@@ -1,0 +1,67 @@
+"""The vector cache: one SQLite file in the data folder."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from bythebook.errors import StoreFailed
+from bythebook.ports import Vector
+
+_BATCH = 500  # under SQLite's limit of variables in a statement
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS vectors (
+  model TEXT NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, hash)
+) WITHOUT ROWID
+"""
+
+
+class SqliteVectors:
+    """Vectors by embedding model and content hash; what makes ingest incremental and resumable."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def get(self, model_id: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
+        """Give the vectors that are known."""
+        found: dict[str, Vector] = {}
+        with self._connection() as connection:
+            for start in range(0, len(hashes), _BATCH):
+                batch = hashes[start : start + _BATCH]
+                marks = ",".join("?" * len(batch))
+                rows = connection.execute(
+                    f"SELECT hash, vector FROM vectors WHERE model = ? AND hash IN ({marks})",  # noqa: S608 - only question marks
+                    (model_id, *batch),
+                )
+                found.update((name, np.frombuffer(blob, np.float32)) for name, blob in rows)
+        return found
+
+    def put(self, model_id: str, vectors: Mapping[str, Vector]) -> None:
+        """Keep vectors, durably on return."""
+        rows = [
+            (model_id, name, vector.astype(np.float32).tobytes())
+            for name, vector in vectors.items()
+        ]
+        with self._connection() as connection:
+            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """Open for one piece of work: runs are few, and a process may be killed at any time."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            connection = sqlite3.connect(self._path, timeout=30)
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute(_SCHEMA)
+                with connection:
+                    yield connection
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise StoreFailed(
+                f"The vector cache {self._path.name} cannot be used ({error}).",
+                "If it is damaged, delete it: the next ingest embeds again.",
+            ) from error

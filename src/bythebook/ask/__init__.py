@@ -1,0 +1,1 @@
+"""Question -> plan -> passages -> evidence -> draft -> verified answer."""

@@ -1,0 +1,68 @@
+"""Passages -> a verdict: answer, answer with caution, or refuse by type."""
+
+from dataclasses import dataclass
+
+from bythebook.ask.links import section_url
+from bythebook.domain.answers import Judgement, NearestSection, Passage, RefusalType
+from bythebook.ports import Judge
+
+READ_AT_MOST = 8  # passages that the judge reads
+REFUSE_BELOW = 0.375  # r at which contract A's scale shows 0.30: refused without reading
+BOUNDARY = 0.5  # r at which a question of the book and a foreign one are equally likely
+ANSWER_FROM = 0.5  # probability of an answer
+SURE_FROM = 0.75  # the same, where retrieval doubts
+DISCLAIMER = "The book may cover this only in part; please check the quoted passage."
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The passages do not answer."""
+
+    refusal_type: RefusalType
+    judgement: Judgement | None  # none where nothing had to be read
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """The passages answer; `disclaimer` is what a cautious answer must open with."""
+
+    judgement: Judgement
+    disclaimer: str | None = None
+
+
+async def decide(question: str, passages: tuple[Passage, ...], judge: Judge) -> Refusal | Clearance:
+    """Decide once for all contracts whether the passages answer."""
+    if not passages:
+        return Refusal("empty_retrieval", None)
+    best = max(passage.relevance for passage in passages)
+    if best < REFUSE_BELOW:
+        return Refusal("low_relevance", None)
+    judgement = await judge.judge(question, passages[:READ_AT_MOST])
+    if best < BOUNDARY:
+        sure = judgement.answerable >= SURE_FROM and bool(judgement.evidence)
+        return Clearance(judgement, DISCLAIMER) if sure else Refusal("low_relevance", judgement)
+    if judgement.answerable < ANSWER_FROM or not judgement.evidence:
+        selection = passages[0].is_selection
+        return Refusal(
+            "selected_text_missing" if selection else "insufficient_grounding", judgement
+        )
+    return Clearance(judgement)
+
+
+def nearest_sections(
+    passages: tuple[Passage, ...], reader_url: str, most: int = 3
+) -> tuple[NearestSection, ...]:
+    """Name the sections nearest to a question that the book does not answer."""
+    found: dict[tuple[str, str, str], NearestSection] = {}
+    for passage in passages:
+        chunk = passage.chunk
+        if not passage.is_selection:
+            near = NearestSection(
+                chunk.book_id,
+                chunk.document_id,
+                chunk.chapter,
+                chunk.section,
+                section_url(chunk, reader_url),
+            )
+            found.setdefault((chunk.book_id, chunk.document_id, chunk.anchor), near)
+    return tuple(found.values())[:most]

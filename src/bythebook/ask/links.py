@@ -1,0 +1,66 @@
+"""Links that open the book at a quote."""
+
+import re
+import zlib
+from urllib.parse import quote as percent
+
+from bythebook.domain.answers import Citation
+from bythebook.domain.books import Chunk, Document, Section
+
+_SHORT = 100  # characters that a text fragment spells out; beyond, its ends suffice
+_END_WORDS = 5
+_FORMULA = re.compile(r"[$\\{}_^]")  # a page shows formulas drawn, not as written
+
+
+def section_url(chunk: Chunk, reader_url: str) -> str:
+    """Give the address of a chunk's section: on the book's site, or on our reader page."""
+    return chunk.source_url or _reader_page(chunk, reader_url) + (
+        f"#{chunk.anchor}" if chunk.anchor else ""
+    )
+
+
+def contents_url(book_id: str, document: Document, section: Section, reader_url: str) -> str:
+    """Give the address of a section found in the contents rather than by search."""
+    page = document.url or f"{reader_url}/read/{book_id}/{percent(document.document_id)}"
+    return f"{page}#{section.anchor}" if section.anchor else page
+
+
+def quote_link(citation: Citation, reader_url: str) -> str:
+    """Give the link that opens the page at the quote, marked."""
+    chunk = citation.passage.chunk
+    fragment = f":~:text={text_fragment(citation.quote)}"
+    if chunk.source_url:
+        page, _, anchor = chunk.source_url.partition("#")
+        return f"{page}#{anchor}{fragment}"
+    mark = f"{citation.char_start}-{citation.char_end}-{quote_check(citation.quote)}"
+    return f"{_reader_page(chunk, reader_url)}?mark={mark}#quote{fragment}"
+
+
+def quote_check(quote: str) -> str:
+    """Give a short sum that tells whether a place still holds the quote."""
+    return f"{zlib.crc32(quote.encode()):08x}"
+
+
+def text_fragment(quote: str) -> str:
+    """Spell a quote as a URL text directive: whole if short, else by its first and last words."""
+    cells = [cell.strip() for cell in re.split(r"\n| \| ", quote) if cell.strip()]
+    plain = [cell for cell in cells if not _FORMULA.search(cell)] or cells
+    if len(plain) == 1 and len(plain[0]) <= _SHORT and not _FORMULA.search(plain[0]):
+        return _escaped(plain[0])
+    opening, closing = _plain_words(plain[0]), _plain_words(plain[-1])
+    first, last = " ".join(opening[:_END_WORDS]), " ".join(closing[-_END_WORDS:])
+    return _escaped(first) if first == last else f"{_escaped(first)},{_escaped(last)}"
+
+
+def _plain_words(text: str) -> list[str]:
+    """Give the longest run of words that a page shows just as they are written."""
+    runs = [run.split() for run in re.split(r"\$[^$]*\$|\S*[$\\{}^]\S*", text)]
+    return max(runs, key=len) if any(runs) else text.split()
+
+
+def _escaped(text: str) -> str:
+    return percent(text, safe="").replace("-", "%2D")
+
+
+def _reader_page(chunk: Chunk, reader_url: str) -> str:
+    return f"{reader_url}/read/{chunk.book_id}/{percent(chunk.document_id)}"

@@ -1,0 +1,94 @@
+"""Question -> plan -> passages -> verdict -> verified sentences: the one path of every answer."""
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from bythebook.ask.judge import Refusal, decide, nearest_sections
+from bythebook.ask.plan import make_plan
+from bythebook.ask.retrieve import retrieve
+from bythebook.ask.verify import verify
+from bythebook.domain.answers import (
+    Answered,
+    Event,
+    Judged,
+    Outcome,
+    Planned,
+    RefusalType,
+    Refused,
+    Retrieved,
+    Sentence,
+)
+from bythebook.domain.questions import Question
+from bythebook.ports import ChunkIndex, Embedder, Generator, Judge, Library
+
+
+@dataclass(frozen=True, slots=True)
+class AskPorts:
+    """The parts an answer needs."""
+
+    library: Library
+    embedder: Embedder
+    index: ChunkIndex
+    judge: Judge
+    generator: Generator
+    reader_url: str
+
+
+class _Clock:
+    """Milliseconds per stage."""
+
+    def __init__(self) -> None:
+        self.timings: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.timings[stage] = (now - self._last) * 1000
+        self._last = now
+
+
+async def answer(question: Question, ports: AskPorts) -> AsyncIterator[Event]:
+    """Tell what happens to a question, ending in exactly one Answered or Refused."""
+    clock = _Clock()
+    plan = make_plan(question)
+    yield Planned(plan)
+
+    passages = await retrieve(
+        plan, library=ports.library, embedder=ports.embedder, index=ports.index
+    )
+    clock.lap("retrieve")
+    yield Retrieved(passages)
+
+    verdict = await decide(plan.question, passages, ports.judge)
+    clock.lap("judge")
+
+    def refused(refusal_type: RefusalType) -> Refused:
+        nearest = nearest_sections(passages, ports.reader_url)
+        return Refused(refusal_type, nearest, passages, verdict.judgement, plan.mode, clock.timings)
+
+    if isinstance(verdict, Refusal):
+        yield refused(verdict.refusal_type)
+        return
+    yield Judged(verdict.judgement, verdict.disclaimer)
+
+    sentences: list[Sentence] = []
+    async for sentence in verify(ports.generator.compose(plan, verdict.judgement)):
+        sentences.append(sentence)
+        yield sentence
+    clock.lap("compose")
+    if not sentences:
+        selection = plan.mode == "selected_text_only"
+        yield refused("selected_text_missing" if selection else "insufficient_grounding")
+        return
+    yield Answered(
+        tuple(sentences), passages, verdict.judgement, verdict.disclaimer, plan.mode, clock.timings
+    )
+
+
+async def collect(question: Question, ports: AskPorts) -> Outcome:
+    """Run the path to its end and give the outcome."""
+    async for event in answer(question, ports):
+        if isinstance(event, Answered | Refused):
+            return event
+    raise AssertionError("the answer path always ends in an outcome")

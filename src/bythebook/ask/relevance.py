@@ -1,0 +1,35 @@
+"""One relevance, r in [0, 1], and the scales on which the contracts show it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceMap:
+    """A monotone map of an embedder's retrieval signal; r = 0.5 at the midpoint."""
+
+    midpoint: float
+    slope: float
+
+    def __call__(self, signal: float) -> float:
+        """Give r for a signal."""
+        return 1.0 / (1.0 + math.exp(-self.slope * (signal - self.midpoint)))
+
+
+# Fitted by training/fit_judge.py where a question of the book and a foreign one are equally likely.
+_BUNDLED = RelevanceMap(midpoint=0.47, slope=18.0)
+_MAPS: Mapping[str, RelevanceMap] = {"all-MiniLM-L6-v2": _BUNDLED}
+
+
+def relevance_map(embedding_model: str) -> RelevanceMap:
+    """Give the default map of an embedder, by the family its name begins with."""
+    family = next((name for name in _MAPS if embedding_model.startswith(name)), None)
+    return _MAPS[family] if family else _BUNDLED
+
+
+def on_scale(relevance: float, boundary: float) -> float:
+    """Show r on a contract's scale: straight lines through (0, 0), (0.5, boundary), (1, 1)."""
+    if relevance <= 0.5:
+        return relevance * 2 * boundary
+    return boundary + (relevance - 0.5) * 2 * (1 - boundary)

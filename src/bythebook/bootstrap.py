@@ -1,0 +1,105 @@
+"""Settings -> adapters -> core: the one place where concrete classes meet."""
+
+from functools import cached_property
+from pathlib import Path
+
+import bythebook
+from bythebook.adapters.book_folder import BookFolder
+from bythebook.adapters.edge_index import EdgeIndex, EdgePress
+from bythebook.adapters.minilm import MiniLm
+from bythebook.adapters.onnx_embedder import OnnxEmbedder
+from bythebook.adapters.readers.markdown import MarkdownReader
+from bythebook.adapters.sentence_judge import SentenceJudge
+from bythebook.adapters.sqlite_vectors import SqliteVectors
+from bythebook.ask.compose import ExtractiveGenerator
+from bythebook.ask.pipeline import AskPorts
+from bythebook.errors import UnknownBook
+from bythebook.http.app import Service
+from bythebook.ingest.pipeline import IngestPorts
+from bythebook.settings import Settings
+
+
+class Core:
+    """The parts as configured, each made when first needed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.library = BookFolder(settings.data_dir)
+
+    @cached_property
+    def encoder(self) -> MiniLm:
+        """The bundled sentence encoder, shared by embedder and judge."""
+        return MiniLm(threads=self.settings.threads)
+
+    @cached_property
+    def embedder(self) -> OnnxEmbedder:
+        """The bundled embedder."""
+        return OnnxEmbedder(self.encoder)
+
+    @cached_property
+    def index(self) -> EdgeIndex:
+        """The embedded chunk index."""
+        return EdgeIndex(self.library, self.settings.data_dir)
+
+    @cached_property
+    def ask(self) -> AskPorts:
+        """What answering needs."""
+        return AskPorts(
+            library=self.library,
+            embedder=self.embedder,
+            index=self.index,
+            judge=SentenceJudge(self.encoder),
+            generator=ExtractiveGenerator(),
+            reader_url=self.settings.reader_url,
+        )
+
+    @cached_property
+    def press(self) -> EdgePress:
+        """What makes and removes generations."""
+        return EdgePress(self.library)
+
+    @cached_property
+    def ingest(self) -> IngestPorts:
+        """What ingesting needs."""
+        cache = SqliteVectors(self.settings.data_dir / "cache" / "vectors.sqlite")
+        return IngestPorts(MarkdownReader(), self.embedder, cache, self.press)
+
+    def service(self) -> Service:
+        """What the HTTP application serves."""
+        checks = {
+            "library": self._check_library,
+            "embedder": self._check_embedder,
+            "index": self._check_index,
+        }
+        return Service(
+            ask=self.ask,
+            reader_url=self.settings.reader_url,
+            version=bythebook.__version__,
+            checks=checks,
+            close=self.close,
+        )
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        if "index" in self.__dict__:
+            self.index.close()
+
+    async def _check_library(self) -> None:
+        if not self.library.books():
+            raise UnknownBook(
+                "There is no book to ask yet.", "Ingest one: `bythebook ingest PATH`."
+            )
+
+    async def _check_embedder(self) -> None:
+        await self.embedder.embed_query("ready?")
+
+    async def _check_index(self) -> None:
+        vector = await self.embedder.embed_query("ready?")
+        await self.index.search("ready?", vector, self.library.books(), 1)
+
+
+def sample_book() -> Path:
+    """Find the sample book: inside an installed package, or beside its source."""
+    package = Path(bythebook.__file__).parent
+    installed = package / "examples" / "book"
+    return installed if installed.is_dir() else package.parents[1] / "examples" / "book"

@@ -1,0 +1,53 @@
+"""The command line: talks to a terminal, and hands the work to the core."""
+
+import sys
+
+import typer
+
+import bythebook
+from bythebook.cli import asking, books, doctor, measuring, serving
+from bythebook.cli.terminal import fail
+from bythebook.errors import ByTheBookError
+
+app = typer.Typer(
+    name="bythebook",
+    help="Answers readers' questions only from a given book, each sentence with its quote.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(serving.demo)
+app.command()(books.ingest)
+app.command()(asking.ask)
+app.command()(serving.serve)
+app.add_typer(books.app, name="books")
+app.command()(doctor.doctor)
+app.command("eval")(measuring.evaluate)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(bythebook.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Answer readers' questions only from a given book, each sentence with its quote."""
+
+
+def main() -> None:
+    """Run a command; a failure is one line of what, one line of what to do, and exit code 2."""
+    try:
+        app()
+    except ByTheBookError as error:
+        fail(error)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,88 @@
+"""`ask`: a question at the terminal."""
+
+import asyncio
+import time
+import uuid
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from bythebook.ask.answer_text import answer_text
+from bythebook.ask.links import quote_link
+from bythebook.ask.pipeline import collect
+from bythebook.ask.verify import numbered
+from bythebook.cli.core import opened_core
+from bythebook.cli.terminal import say
+from bythebook.domain.answers import Answered, Outcome
+from bythebook.errors import InputError
+from bythebook.http.contract_query import (
+    REFUSAL_MESSAGES,
+    QueryRequest,
+    ResponseMetadata,
+    to_question,
+    to_response,
+)
+from bythebook.http.problems import field_message
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    book: Annotated[str | None, typer.Option(help="Id of the book; else all are asked.")] = None,
+    selected_text: Annotated[str | None, typer.Option(help="Answer from this text only.")] = None,
+    top_k: Annotated[int, typer.Option(help="How many chunks to retrieve, 1 to 20.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print contract A's envelope.")] = False,
+) -> None:
+    """Ask the book. Exit code 0: answered, 1: the book does not say, 2: an error."""
+    request = _request(question, book, selected_text, top_k)
+    started = time.perf_counter()
+    with opened_core() as core:
+        outcome = asyncio.run(collect(to_question(request), core.ask))
+        reader_url = core.settings.reader_url
+    if as_json:
+        metadata = ResponseMetadata(
+            chunks_retrieved=len(outcome.passages),
+            processing_time_ms=round((time.perf_counter() - started) * 1000),
+            request_id=uuid.uuid4(),
+            timestamp=datetime.now(UTC),
+        )
+        typer.echo(to_response(outcome, reader_url, metadata).model_dump_json(indent=2))
+    else:
+        _show(outcome, reader_url)
+    raise typer.Exit(0 if isinstance(outcome, Answered) else 1)
+
+
+def _request(
+    question: str, book: str | None, selected_text: str | None, top_k: int
+) -> QueryRequest:
+    """Hold the terminal to the same limits as the contract."""
+    try:
+        return QueryRequest(
+            query=question, book=book, selected_text=selected_text, top_k=top_k, session_id=None
+        )
+    except ValidationError as error:
+        raise InputError(
+            field_message(error.errors()[0]), "`bythebook ask --help` shows the limits."
+        ) from error
+
+
+def _show(outcome: Outcome, reader_url: str) -> None:
+    if isinstance(outcome, Answered):
+        if outcome.disclaimer:
+            say(outcome.disclaimer, "italic")
+        say(answer_text(outcome.sentences))
+        for number, (_, citation) in enumerate(numbered(outcome.sentences), 1):
+            chunk = citation.passage.chunk
+            say()
+            say(f"[{number}] “{citation.quote}”", "dim")
+            say("    " + " · ".join(filter(None, (chunk.chapter, chunk.section))))
+            if not citation.passage.is_selection:
+                say("    " + quote_link(citation, reader_url), "cyan")
+        return
+    say(f"{REFUSAL_MESSAGES[outcome.refusal_type]}.", "bold")
+    if outcome.nearest_sections:
+        say("Nearest sections:")
+    for near in outcome.nearest_sections:
+        say(f"  {near.chapter} · {near.section}")
+        say(f"    {near.url}", "cyan")

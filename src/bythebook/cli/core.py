@@ -1,0 +1,17 @@
+"""The core for the length of a command."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bythebook.bootstrap import Core
+from bythebook.settings import load_settings
+
+
+@contextmanager
+def opened_core() -> Iterator[Core]:
+    """Build the core from the settings and let go of it in the end."""
+    core = Core(load_settings())
+    try:
+        yield core
+    finally:
+        core.close()

@@ -1,0 +1,1 @@
+"""The nouns: books, questions, answers. No I/O, no vendor."""

@@ -1,0 +1,146 @@
+"""What a run of the answer path finds and says, and the events it tells on the way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bythebook.domain.books import Chunk, Unit
+from bythebook.domain.questions import Mode, Plan
+
+RefusalType = Literal[
+    "empty_retrieval", "low_relevance", "insufficient_grounding", "selected_text_missing"
+]
+SELECTED_TEXT = "selected_text"  # the chunk id of a reader's selection
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk as the index found it: two scores, not yet one."""
+
+    chunk: Chunk
+    cosine: float
+    words: float  # BM25 as a share of the most that any text could score for the question
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrieved chunk with its relevance to the question, r in [0, 1]."""
+
+    chunk: Chunk
+    relevance: float
+    cosine: float | None = None  # none for a selection, which nothing retrieved
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether this is the reader's selection rather than a part of the book."""
+        return self.chunk.document_id == SELECTED_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A unit of a passage that may answer, with the judge's support for it."""
+
+    passage: Passage
+    unit: Unit
+    support: float
+
+    @property
+    def quote(self) -> str:
+        """The unit's own words."""
+        return self.passage.chunk.text[self.unit.start : self.unit.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the judge makes of question and passages together."""
+
+    answerable: float  # probability that the passages answer
+    supports: tuple[float, ...]  # per passage, in the order given
+    evidence: tuple[Evidence, ...]  # best first
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A sentence proposed by a generator, with the quotes it rests on; not yet shown."""
+
+    text: str
+    quotes: tuple[tuple[Passage, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A verbatim quote at its place in the book."""
+
+    passage: Passage
+    quote: str
+    char_start: int
+    char_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class NearestSection:
+    """Where to read on when the book does not answer."""
+
+    book_id: str
+    document_id: str
+    chapter: str
+    section: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The question was planned."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Passages were found, best first."""
+
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The passages were judged; `disclaimer` is what a cautious answer must open with."""
+
+    judgement: Judgement
+    disclaimer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of the answer, already verified."""
+
+    text: str
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The end of a run that answered."""
+
+    sentences: tuple[Sentence, ...]
+    passages: tuple[Passage, ...]
+    judgement: Judgement
+    disclaimer: str | None
+    mode: Mode
+    timings: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The end of a run that did not answer, and why."""
+
+    refusal_type: RefusalType
+    nearest_sections: tuple[NearestSection, ...]
+    passages: tuple[Passage, ...]
+    judgement: Judgement | None
+    mode: Mode
+    timings: Mapping[str, float]
+
+
+Event = Planned | Retrieved | Judged | Sentence | Answered | Refused
+Outcome = Answered | Refused

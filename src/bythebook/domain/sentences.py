@@ -1,0 +1,62 @@
+"""Where sentences begin and end, for ingest and for selections alike."""
+
+import re
+from collections.abc import Iterator
+
+_ABBREVIATIONS = frozenset(
+    """al approx art ca ch chap co corp dept dr ed eds eq eqs etc fig figs gen gov inc jr ltd max min
+    mr mrs ms mt no nos p pp par prof ref refs rev sec sr st tab univ viz vol vols vs
+    jan feb mar apr jun jul aug sep sept oct nov dec""".split()
+)
+_DOTTED = re.compile(r"(?:^|[\s(\[“\"'])(?:[A-Za-z]\.){1,}[A-Za-z]?$")  # e.g. i.e. U.S. J.
+_END = re.compile(r"[.!?…]+[\"'”’)\]»*_]*(?=\s|$)|[。！？｡।؟]+[」』”’）]*|\n+")
+_OPENERS = frozenset("a an but he if in it she that the these they this those we".split())
+_OPENING = re.compile(r"\s*[\"'“‘(\[]*([A-Z][a-z]*)\b")
+_LAST_WORD = re.compile(r"([A-Za-z]+)$")
+
+
+def split_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Give the start and end of each sentence, white space trimmed off both sides."""
+    start = 0
+    for match in _END.finditer(text):
+        if _ends_here(text, match):
+            yield from _trimmed(text, start, match.end())
+            start = match.end()
+    yield from _trimmed(text, start, len(text))
+
+
+def _ends_here(text: str, match: re.Match[str]) -> bool:
+    mark = match.group()
+    if mark[0] != "." or mark.startswith("..."):
+        return mark[0] != "…" or not _continues(text, match.end())
+    before = text[max(0, match.start() - 24) : match.start()]
+    if _continues(text, match.end()):
+        return False
+    if _DOTTED.search(before + "."):
+        # "the U.S. The" is an end all the same, "J. Smith" and "e.g. Python" are not
+        return len(mark) > 1 or (
+            bool(re.search(r"[A-Z]\.[A-Z]$", before)) and _starts_sentence(text, match.end())
+        )
+    word = _LAST_WORD.search(before)
+    if word and word.group(1).lower() in _ABBREVIATIONS:
+        return word.group(1).lower() == "etc" and _starts_sentence(text, match.end())
+    # A bare number and a dot opens a line of an enumeration: "2. Build it."
+    return not re.search(r"(?:^|\n)\s*\d{1,3}$", before)
+
+
+def _continues(text: str, position: int) -> bool:
+    following = text[position : position + 40].lstrip()
+    return bool(following) and (following[0].islower() or following[0] in ",;:")
+
+
+def _starts_sentence(text: str, position: int) -> bool:
+    word = _OPENING.match(text[position : position + 40])
+    return word is not None and word.group(1).lower() in _OPENERS
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    body = piece.strip()
+    if body:
+        begin = start + len(piece) - len(piece.lstrip())
+        yield begin, begin + len(body)

@@ -1,0 +1,1 @@
+"""Request -> question; answer -> response; nothing else."""

@@ -1,0 +1,209 @@
+"""Plain pages for people: a form to ask with, a book's contents, and the book itself."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from urllib.parse import quote as percent
+
+from fastapi import APIRouter
+from fastapi.requests import Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+
+from bythebook.ask.links import quote_check, quote_link
+from bythebook.ask.pipeline import AskPorts, collect
+from bythebook.ask.verify import numbered
+from bythebook.domain.answers import Answered, Refused
+from bythebook.domain.books import Book, Document
+from bythebook.domain.questions import Question, Scope
+from bythebook.errors import UnknownBook, UnknownDocument
+from bythebook.http.contract_query import REFUSAL_MESSAGES, QueryRequest
+from bythebook.http.reading import Mark, document_html
+
+_SECURITY = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+_MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
+
+
+def pages_router(ports: AskPorts, reader_url: str) -> APIRouter:
+    """Make the pages; they show what the contracts answer, by the same path."""
+    router = APIRouter(include_in_schema=False)
+    style = files("bythebook.web").joinpath("reader.css").read_text("utf-8")
+
+    @router.get("/reader.css")
+    async def css() -> Response:
+        return Response(style, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
+
+    @router.get("/")
+    async def home(q: str = "", book: str = "") -> HTMLResponse:
+        books = ports.library.books()
+        question = q.strip()
+        reply = await _reply(question, book, ports, reader_url) if question else ""
+        return _page("Ask the book", _form(question, book, books) + reply + _shelf(books))
+
+    @router.get("/read/{book_id}")
+    async def contents(book_id: str) -> HTMLResponse:
+        book = _book(ports, book_id)
+        return _page(
+            book.title,
+            _form("", book_id, [book]) + _contents(book, ports.library.documents(book_id)),
+        )
+
+    @router.get("/read/{book_id}/{document_id:path}.txt")
+    async def text(book_id: str, document_id: str) -> PlainTextResponse:
+        return PlainTextResponse(_document(ports, book_id, document_id).text, headers=_SECURITY)
+
+    @router.get("/read/{book_id}/{document_id:path}")
+    async def read(request: Request, book_id: str, document_id: str) -> HTMLResponse:
+        book, document = _book(ports, book_id), _document(ports, book_id, document_id)
+        given = request.query_params.get("mark", "")
+        mark = _mark(given, document)
+        moved = '<p class="kind">The quoted passage has changed since this link was made.</p>'
+        body = (moved if given and mark is None else "") + document_html(document, mark)
+        return _page(document.title, f"<article>{body}</article>", book)
+
+    return router
+
+
+def _book(ports: AskPorts, book_id: str) -> Book:
+    try:
+        return ports.library.book(book_id)
+    except UnknownBook as error:
+        raise HTTPException(404) from error
+
+
+def _document(ports: AskPorts, book_id: str, document_id: str) -> Document:
+    try:
+        return ports.library.document(book_id, document_id)
+    except (UnknownBook, UnknownDocument) as error:
+        raise HTTPException(404) from error
+
+
+def _mark(given: str, document: Document) -> Mark | None:
+    """Read the mark of a link; one that no longer fits the text marks nothing."""
+    match = _MARK.fullmatch(given)
+    if match is None:
+        return None
+    mark = Mark(int(match.group(1)), int(match.group(2)))
+    return mark if quote_check(document.text[mark.start : mark.end]) == match.group(3) else None
+
+
+def _page(title: str, body: str, book: Book | None = None) -> HTMLResponse:
+    where = f'<a href="/read/{book.book_id}">{escape(book.title)}</a>' if book else ""
+    html = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{escape(title)}</title><link rel="stylesheet" href="/reader.css"></head>
+<body><header><a href="/">Ask the book</a>{where}</header>
+<main>{body}</main>
+<footer>By the book, or not at all.</footer></body></html>"""
+    return HTMLResponse(html, headers=_SECURITY)
+
+
+def _form(question: str, chosen: str, books: Sequence[Book]) -> str:
+    options = "".join(
+        f'<option value="{book.book_id}"{" selected" if book.book_id == chosen else ""}>{escape(book.title)}</option>'
+        for book in books
+    )
+    hidden = (
+        f'<input type="hidden" name="book" value="{escape(books[0].book_id)}">'
+        if len(books) == 1
+        else ""
+    )
+    select = (
+        f'<select name="book" aria-label="Book"><option value="">All books</option>{options}</select>'
+        if len(books) > 1
+        else hidden
+    )
+    return (
+        '<form class="ask" action="/" role="search"><label for="q">Your question</label>'
+        f'<input type="search" id="q" name="q" maxlength="500" required value="{escape(question)}">'
+        f"<button>Ask</button>{select}</form>"
+    )
+
+
+async def _reply(question: str, book: str, ports: AskPorts, reader_url: str) -> str:
+    limit = next(
+        m.max_length
+        for m in QueryRequest.model_fields["query"].metadata
+        if hasattr(m, "max_length")
+    )
+    if len(question) > limit or "\0" in question:
+        return f'<section class="reply refused"><p>A question has at most {limit} characters.</p></section>'
+    try:
+        outcome = await collect(Question(question, Scope(book or None)), ports)
+    except UnknownBook as error:
+        return f'<section class="reply refused"><p>{escape(error.what)}</p></section>'
+    return _answer(outcome, reader_url) if isinstance(outcome, Answered) else _refusal(outcome)
+
+
+def _answer(outcome: Answered, reader_url: str) -> str:
+    cited = numbered(outcome.sentences)
+    numerals = {
+        index: "".join(
+            f'<sup><a href="#q{n}">{n}</a></sup>'
+            for n, (owner, _) in enumerate(cited, 1)
+            if owner == index
+        )
+        for index in range(len(outcome.sentences))
+    }
+    sentences = "".join(
+        f"<p>{escape(sentence.text)}{numerals[index]}</p>"
+        for index, sentence in enumerate(outcome.sentences)
+    )
+    quotes = "".join(
+        f'<li id="q{n}"><q>{escape(citation.quote)}</q><span class="place">'
+        f"{escape(citation.passage.chunk.chapter)} · {escape(citation.passage.chunk.section)} · "
+        f'<a href="{escape(quote_link(citation, _local(citation.passage.chunk.source_url, reader_url)))}">'
+        "Read it in the book</a></span></li>"
+        for n, (_, citation) in enumerate(cited, 1)
+    )
+    kind = "Answer, with caution" if outcome.disclaimer else "Answer"
+    caution = f"<p><em>{escape(outcome.disclaimer)}</em></p>" if outcome.disclaimer else ""
+    return (
+        f'<section class="reply" aria-live="polite"><p class="kind">{kind}</p>{caution}{sentences}'
+        f'<ol class="quotes">{quotes}</ol></section>'
+    )
+
+
+def _local(source_url: str, reader_url: str) -> str:
+    """Keep links of these pages on the address the reader came by."""
+    return reader_url if source_url else ""
+
+
+def _refusal(outcome: Refused) -> str:
+    nearest = "".join(
+        f'<li><a href="{escape(near.url)}">{escape(near.section)}</a> '
+        f'<span class="place">{escape(near.chapter)}</span></li>'
+        for near in outcome.nearest_sections
+    )
+    sections = f'<p class="also">Nearest sections</p><ul>{nearest}</ul>' if nearest else ""
+    return (
+        '<section class="reply refused" aria-live="polite"><p class="kind">The book does not answer this</p>'
+        f"<p>{escape(REFUSAL_MESSAGES[outcome.refusal_type])}.</p>{sections}</section>"
+    )
+
+
+def _shelf(books: Sequence[Book]) -> str:
+    if not books:
+        return "<p>There is no book yet. Run <code>bythebook ingest PATH</code>.</p>"
+    rows = "".join(
+        f'<li><a href="/read/{book.book_id}">{escape(book.title)}</a></li>' for book in books
+    )
+    return f'<h2>Books</h2><ul class="contents">{rows}</ul>'
+
+
+def _contents(book: Book, documents: Sequence[Document]) -> str:
+    chapters = []
+    for chapter, members in groupby(documents, key=lambda document: document.chapter):
+        pages = "".join(
+            f'<li><a href="/read/{book.book_id}/{percent(member.document_id)}">{escape(member.title)}</a></li>'
+            for member in members
+        )
+        chapters.append(f"<li>{escape(chapter)}<ul>{pages}</ul></li>")
+    return f'<h1>{escape(book.title)}</h1><ul class="contents">{"".join(chapters)}</ul>'

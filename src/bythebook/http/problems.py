@@ -1,0 +1,148 @@
+"""Failures as HTTP: every status code of the service stands here; each contract gives the shape."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.requests import Request
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from bythebook.errors import ByTheBookError, EmbedderFailed, InputError, StoreFailed
+
+ProblemKind = Literal[
+    "validation_failed",
+    "not_found",
+    "method_not_allowed",
+    "payload_too_large",
+    "store_unavailable",
+    "embedder_unavailable",
+    "internal",
+]
+STATUS: Mapping[ProblemKind, int] = {
+    "validation_failed": 422,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "payload_too_large": 413,
+    "store_unavailable": 503,
+    "embedder_unavailable": 503,
+    "internal": 500,
+}
+_KIND_OF_STATUS: Mapping[int, ProblemKind] = {
+    400: "validation_failed",  # a body that cannot even be decoded
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "payload_too_large",
+}
+_RETRY_SECONDS = 5
+_log = logging.getLogger("bythebook.http")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What went wrong with a request, before any contract's shape."""
+
+    kind: ProblemKind
+    message: str
+    details: str | None = None
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return STATUS[self.kind]
+
+    @property
+    def retry_after(self) -> int | None:
+        """Seconds after which trying again makes sense."""
+        return _RETRY_SECONDS if self.status == 503 else None
+
+
+Shape = Callable[[Request, Problem], dict[str, Any]]
+
+
+def install_problems(app: FastAPI, shapes: Mapping[str, Shape]) -> None:
+    """Answer every failure in the shape of the contract whose path was called."""
+
+    def respond(request: Request, problem: Problem) -> JSONResponse:
+        shape = shapes.get(request.url.path, plain_shape)
+        headers = {"X-Request-ID": str(request.state.request_id)}
+        if problem.retry_after is not None:
+            headers["Retry-After"] = str(problem.retry_after)
+        return JSONResponse(shape(request, problem), problem.status, headers)
+
+    async def on_validation(request: Request, error: Exception) -> JSONResponse:
+        errors = error.errors() if isinstance(error, RequestValidationError) else ()
+        return respond(request, Problem("validation_failed", *_sentence(errors)))
+
+    async def on_http(request: Request, error: Exception) -> JSONResponse:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        kind = _KIND_OF_STATUS.get(status, "internal")
+        return respond(request, Problem(kind, _HTTP_MESSAGES[kind]))
+
+    async def on_ours(request: Request, error: Exception) -> JSONResponse:
+        return respond(request, problem_of(error))
+
+    async def on_any(request: Request, _error: Exception) -> JSONResponse:
+        # Starlette logs the exception itself; nobody outside learns more than this.
+        return respond(request, Problem("internal", _HTTP_MESSAGES["internal"]))
+
+    app.add_exception_handler(RequestValidationError, on_validation)
+    app.add_exception_handler(HTTPException, on_http)
+    app.add_exception_handler(ByTheBookError, on_ours)
+    app.add_exception_handler(Exception, on_any)
+
+
+_HTTP_MESSAGES: Mapping[ProblemKind, str] = {
+    "validation_failed": "The request body is not valid JSON in UTF-8.",
+    "not_found": "There is nothing at this address.",
+    "method_not_allowed": "This address does not take that method.",
+    "payload_too_large": "The request body is larger than 256 KiB.",
+    "store_unavailable": "The search service is temporarily unavailable. Please try again.",
+    "embedder_unavailable": "Unable to process your query. Please try again.",
+    "internal": "Something went wrong on our side. Please try again.",
+}
+
+
+def problem_of(error: Exception) -> Problem:
+    """Turn one of our errors into a problem; its details hold no path and no secret."""
+    if isinstance(error, StoreFailed):
+        _log.error("store failed: %s", error)
+        return Problem(
+            "store_unavailable", _HTTP_MESSAGES["store_unavailable"], "The index could not be read."
+        )
+    if isinstance(error, EmbedderFailed):
+        _log.error("embedder failed: %s", error)
+        return Problem(
+            "embedder_unavailable", _HTTP_MESSAGES["embedder_unavailable"], "Embedding failed."
+        )
+    if isinstance(error, InputError):
+        return Problem("validation_failed", error.what, error.help_message or None)
+    _log.error("%s: %s", type(error).__name__, error)
+    return Problem("internal", _HTTP_MESSAGES["internal"])
+
+
+def plain_shape(_request: Request, problem: Problem) -> dict[str, Any]:
+    """Give the shape of routes that belong to no contract."""
+    return {"error": problem.kind, "message": problem.message}
+
+
+def _sentence(errors: Sequence[Mapping[str, Any]]) -> tuple[str, str | None]:
+    """Name the first field that is wrong and what is wrong with it; never echo its value."""
+    if not errors:
+        return "The request is not valid.", None
+    sentences = [field_message(error) for error in errors]
+    return sentences[0], (" ".join(sentences[1:])[:500] or None)
+
+
+def field_message(error: Mapping[str, Any]) -> str:
+    """Name a field and what is wrong with it."""
+    place = [str(part) for part in error["loc"] if part != "body"]
+    if error["type"] == "json_invalid":
+        return "The request body is not valid JSON."
+    if not place:
+        return "The request body must be a JSON object, sent as application/json."
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return f"{'.'.join(place)[:60]}: {message}."[:200]

@@ -1,0 +1,1 @@
+"""Source -> documents -> chunks -> vectors -> a published generation."""

@@ -1,0 +1,1 @@
+"""Bundled weights and their model cards; loaded by the adapters that run them."""

@@ -1,0 +1,138 @@
+"""What the core needs of the world, in our own types."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bythebook.domain.answers import Draft, Hit, Judgement, Passage
+from bythebook.domain.books import Book, Chunk, Document, SourceBook
+from bythebook.domain.questions import Plan
+
+Vector = NDArray[np.float32]
+Vectors = NDArray[np.float32]
+
+
+class BookReader(Protocol):
+    """Makes documents of a source."""
+
+    def read(self, source: Path, *, title: str | None, base_url: str | None) -> SourceBook:
+        """Read a whole book, or raise UnreadableBook with what to do."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns text into vectors; a question and a passage may need different ways."""
+
+    @property
+    def model_id(self) -> str:
+        """Name of the model, stored with every index it built."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of its vectors."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count what the model would read of each text."""
+        ...
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed a question."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed parts of a book, in the order given."""
+        ...
+
+
+class VectorCache(Protocol):
+    """Vectors by model and content, so that nothing unchanged is embedded again."""
+
+    def get(self, model_id: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
+        """Give the vectors that are known."""
+        ...
+
+    def put(self, model_id: str, vectors: Mapping[str, Vector]) -> None:
+        """Keep vectors, durably on return."""
+        ...
+
+
+class ChunkIndex(Protocol):
+    """Finds chunks of the live generations by meaning and by words."""
+
+    async def search(
+        self, question: str, vector: Vector, books: Sequence[Book], limit: int
+    ) -> Sequence[Hit]:
+        """Give the best by either way, each with both scores."""
+        ...
+
+
+class Library(Protocol):
+    """The published books and their texts."""
+
+    def books(self) -> Sequence[Book]:
+        """Give every published book, by id."""
+        ...
+
+    def book(self, book_id: str) -> Book:
+        """Give one, or raise UnknownBook."""
+        ...
+
+    def documents(self, book_id: str) -> Sequence[Document]:
+        """Give the documents of the live generation in reading order."""
+        ...
+
+    def document(self, book_id: str, document_id: str) -> Document:
+        """Give one, or raise UnknownDocument."""
+        ...
+
+
+class Edition(Protocol):
+    """A generation in the making: invisible to readers until it is published."""
+
+    def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
+        """Put chunks with their vectors into the new generation."""
+        ...
+
+    def publish(self, book: Book, documents: Sequence[Document]) -> None:
+        """Check the count, keep the texts, switch the pointer, remove older generations."""
+        ...
+
+
+class Press(Protocol):
+    """Makes new generations."""
+
+    def edition(
+        self, book_id: str, generation: str, embedder: Embedder
+    ) -> AbstractContextManager[Edition]:
+        """Hold the book for one run; on leaving without publishing nothing has changed."""
+        ...
+
+    def chunk_ids(self, book_id: str) -> frozenset[str]:
+        """Give the ids in the live generation; none for a new book."""
+        ...
+
+    def remove(self, book_id: str) -> None:
+        """Remove a book and all its generations."""
+        ...
+
+
+class Judge(Protocol):
+    """Reads question and passages, and says whether and where they answer."""
+
+    async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
+        """Judge passages of the book or a selection; needs no index and no embedder."""
+        ...
+
+
+class Generator(Protocol):
+    """Proposes sentences; none of them is shown before it was verified."""
+
+    def compose(self, plan: Plan, judgement: Judgement) -> AsyncIterator[Draft]:
+        """Give sentences in order, each with the quotes it rests on."""
+        ...

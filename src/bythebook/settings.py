@@ -1,0 +1,61 @@
+"""Everything an operator can set, each as a BYTHEBOOK_* variable or a line of .env."""
+
+import os
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from bythebook.errors import InputError
+
+PREFIX = "BYTHEBOOK_"
+
+
+class Settings(BaseSettings):
+    """The settings, frozen once read."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, frozen=True, extra="ignore"
+    )
+
+    data_dir: Path = Field(
+        Path(".bythebook"), description="Folder that holds all that the embedded defaults write."
+    )
+    host: str = Field("127.0.0.1", description="Address that `serve` listens on.")
+    port: int = Field(8000, ge=1, le=65535, description="Port that `serve` listens on.")
+    public_url: str = Field(
+        "",
+        pattern=r"^(https?://[^\s/]+(/\S*)?)?$",
+        description="Address of this service as readers reach it, for links to its reader pages; "
+        "empty: http://host:port.",
+    )
+    threads: int = Field(
+        default_factory=lambda: min(os.cpu_count() or 1, 8),
+        ge=1,
+        le=64,
+        description="Cores that the bundled models may use.",
+    )
+
+    @property
+    def reader_url(self) -> str:
+        """The address that links to reader pages begin with."""
+        host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 - compared, not bound
+        return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
+
+
+def load_settings() -> Settings:
+    """Read the environment; a wrong value names its variable and what is wrong with it."""
+    try:
+        return Settings()  # type: ignore[call-arg]
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = PREFIX + str(first["loc"][0]).upper()
+        raise InputError(
+            f"{name} has a wrong value: {first['msg']}.", f"Put {name} right, or unset it."
+        ) from error
+
+
+def unknown_variables() -> list[str]:
+    """Name BYTHEBOOK_* variables that mean nothing, as a misspelt one does."""
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)

@@ -1,0 +1,1 @@
+"""Pages and styles as they are served."""
