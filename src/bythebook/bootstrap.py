@@ -13,7 +13,7 @@ from bythebook.adapters.sentence_judge import SentenceJudge
 from bythebook.adapters.sqlite_vectors import SqliteVectors
 from bythebook.ask.compose import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
-from bythebook.errors import UnknownBook
+from bythebook.errors import NoBooks
 from bythebook.http.app import Service
 from bythebook.ingest.pipeline import IngestPorts
 from bythebook.settings import Settings
@@ -86,9 +86,7 @@ class Core:
 
     async def _check_library(self) -> None:
         if not self.library.books():
-            raise UnknownBook(
-                "There is no book to ask yet.", "Ingest one: `bythebook ingest PATH`."
-            )
+            raise NoBooks("There is no book to ask yet.", "Ingest one: `bythebook ingest PATH`.")
 
     async def _check_embedder(self) -> None:
         await self.embedder.embed_query("ready?")

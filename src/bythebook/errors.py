@@ -2,14 +2,15 @@
 
 ByTheBookError
 ├── InputError            the caller can put it right: a path, a book, a value
-│   ├── UnknownBook       no book of that name, or no book at all
+│   ├── UnknownBook       no book of that name
 │   ├── UnknownDocument   the book has no such document
 │   ├── UnreadableBook    a source that no reader can make a book of
 │   └── BadQuestions      a question set that cannot be read
 ├── BusyBook              another run is publishing this book
-├── WrongEmbedder         the index was built by another embedding model
 └── PartFailed            a part that an answer needs did not work
     ├── StoreFailed       the index or the texts beside it
+    │   ├── NoBooks       the library is empty
+    │   └── WrongEmbedder the index was built by another embedding model
     └── EmbedderFailed    the embedding model
 """
 
@@ -51,10 +52,6 @@ class BusyBook(ByTheBookError):
     retryable = True
 
 
-class WrongEmbedder(ByTheBookError):
-    """The index and the embedder do not belong together."""
-
-
 class PartFailed(ByTheBookError):
     """A part that the answer depends on failed; never answered without it."""
 
@@ -63,6 +60,18 @@ class PartFailed(ByTheBookError):
 
 class StoreFailed(PartFailed):
     """The chunk index or the library could not be read."""
+
+
+class NoBooks(StoreFailed):
+    """Nothing has been ingested."""
+
+    retryable = False
+
+
+class WrongEmbedder(StoreFailed):
+    """The index and the embedder do not belong together."""
+
+    retryable = False
 
 
 class EmbedderFailed(PartFailed):

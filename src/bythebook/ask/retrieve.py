@@ -7,7 +7,7 @@ from bythebook.domain.answers import SELECTED_TEXT, Hit, Passage
 from bythebook.domain.books import Book, Chunk
 from bythebook.domain.questions import Plan
 from bythebook.domain.units import selection_units
-from bythebook.errors import UnknownBook, WrongEmbedder
+from bythebook.errors import NoBooks, WrongEmbedder
 from bythebook.ports import ChunkIndex, Embedder, Library
 
 CANDIDATES = 30  # by each way of searching, before fusion
@@ -63,7 +63,7 @@ def selection_passage(text: str) -> Passage:
 def _books(plan: Plan, library: Library, embedder: Embedder) -> Sequence[Book]:
     books = library.books() if plan.book_id is None else [library.book(plan.book_id)]
     if not books:
-        raise UnknownBook("There is no book to ask yet.", "Ingest one: `bythebook ingest PATH`.")
+        raise NoBooks("There is no book to ask yet.", "Ingest one: `bythebook ingest PATH`.")
     for book in books:
         if book.embedding_model != embedder.model_id:
             raise WrongEmbedder(

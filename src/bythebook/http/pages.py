@@ -20,14 +20,9 @@ from bythebook.domain.books import Book, Document
 from bythebook.domain.questions import Question, Scope
 from bythebook.errors import UnknownBook, UnknownDocument
 from bythebook.http.contract_query import REFUSAL_MESSAGES, QueryRequest
+from bythebook.http.layout import SECURITY_HEADERS, page
 from bythebook.http.reading import Mark, document_html
 
-_SECURITY = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'self'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
 
 
@@ -45,19 +40,21 @@ def pages_router(ports: AskPorts, reader_url: str) -> APIRouter:
         books = ports.library.books()
         question = q.strip()
         reply = await _reply(question, book, ports, reader_url) if question else ""
-        return _page("Ask the book", _form(question, book, books) + reply + _shelf(books))
+        return page("Ask the book", _form(question, book, books) + reply + _shelf(books))
 
     @router.get("/read/{book_id}")
     async def contents(book_id: str) -> HTMLResponse:
         book = _book(ports, book_id)
-        return _page(
+        return page(
             book.title,
             _form("", book_id, [book]) + _contents(book, ports.library.documents(book_id)),
         )
 
     @router.get("/read/{book_id}/{document_id:path}.txt")
     async def text(book_id: str, document_id: str) -> PlainTextResponse:
-        return PlainTextResponse(_document(ports, book_id, document_id).text, headers=_SECURITY)
+        return PlainTextResponse(
+            _document(ports, book_id, document_id).text, headers=SECURITY_HEADERS
+        )
 
     @router.get("/read/{book_id}/{document_id:path}")
     async def read(request: Request, book_id: str, document_id: str) -> HTMLResponse:
@@ -66,7 +63,8 @@ def pages_router(ports: AskPorts, reader_url: str) -> APIRouter:
         mark = _mark(given, document)
         moved = '<p class="kind">The quoted passage has changed since this link was made.</p>'
         body = (moved if given and mark is None else "") + document_html(document, mark)
-        return _page(document.title, f"<article>{body}</article>", book)
+        trail = f'<a href="/read/{book.book_id}">{escape(book.title)}</a>'
+        return page(document.title, f"<article>{body}</article>", trail)
 
     return router
 
@@ -92,17 +90,6 @@ def _mark(given: str, document: Document) -> Mark | None:
         return None
     mark = Mark(int(match.group(1)), int(match.group(2)))
     return mark if quote_check(document.text[mark.start : mark.end]) == match.group(3) else None
-
-
-def _page(title: str, body: str, book: Book | None = None) -> HTMLResponse:
-    where = f'<a href="/read/{book.book_id}">{escape(book.title)}</a>' if book else ""
-    html = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{escape(title)}</title><link rel="stylesheet" href="/reader.css"></head>
-<body><header><a href="/">Ask the book</a>{where}</header>
-<main>{body}</main>
-<footer>By the book, or not at all.</footer></body></html>"""
-    return HTMLResponse(html, headers=_SECURITY)
 
 
 def _form(question: str, chosen: str, books: Sequence[Book]) -> str:

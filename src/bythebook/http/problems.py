@@ -11,7 +11,14 @@ from fastapi.requests import Request
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from bythebook.errors import ByTheBookError, EmbedderFailed, InputError, StoreFailed
+from bythebook.errors import (
+    ByTheBookError,
+    EmbedderFailed,
+    InputError,
+    NoBooks,
+    StoreFailed,
+    UnknownBook,
+)
 
 ProblemKind = Literal[
     "validation_failed",
@@ -108,6 +115,8 @@ _HTTP_MESSAGES: Mapping[ProblemKind, str] = {
 
 def problem_of(error: Exception) -> Problem:
     """Turn one of our errors into a problem; its details hold no path and no secret."""
+    if isinstance(error, NoBooks):
+        return Problem("store_unavailable", _HTTP_MESSAGES["store_unavailable"], error.what)
     if isinstance(error, StoreFailed):
         _log.error("store failed: %s", error)
         return Problem(
@@ -118,6 +127,8 @@ def problem_of(error: Exception) -> Problem:
         return Problem(
             "embedder_unavailable", _HTTP_MESSAGES["embedder_unavailable"], "Embedding failed."
         )
+    if isinstance(error, UnknownBook):
+        return Problem("validation_failed", f"book: {error.what}"[:200])
     if isinstance(error, InputError):
         return Problem("validation_failed", error.what, error.help_message or None)
     _log.error("%s: %s", type(error).__name__, error)

@@ -1,0 +1,90 @@
+"""What tests share: the sample book ingested once, and a real server on loopback over it."""
+
+import asyncio
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+
+from bythebook.bootstrap import Core, sample_book
+from bythebook.http.app import create_app
+from bythebook.ingest.pipeline import IngestOrder, ingest
+from bythebook.settings import Settings
+
+SAMPLE = "physical-ai"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_environment() -> Iterator[None]:
+    """Keep the developer's own settings out of the tests."""
+    given = {
+        name: os.environ.pop(name) for name in list(os.environ) if name.startswith("BYTHEBOOK_")
+    }
+    yield
+    os.environ.update(given)
+
+
+@pytest.fixture(scope="session")
+def eval_data() -> Path:
+    """The folder of real books and question sets; never missing in CI."""
+    folder = os.environ.get("EVAL_DATA")
+    if folder is None or not Path(folder).is_dir():
+        if os.environ.get("CI"):
+            pytest.fail("EVAL_DATA must name the data folder in CI")
+        pytest.skip("EVAL_DATA is not set: no real books to read")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def sample_core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
+    """The real parts over a library that holds the sample book."""
+    core = Core(Settings(data_dir=tmp_path_factory.mktemp("library"), port=free_port()))
+    asyncio.run(ingest(IngestOrder(sample_book(), SAMPLE), core.ingest, lambda _: None))
+    yield core
+    core.close()
+
+
+@pytest.fixture(scope="session")
+def client(sample_core: Core) -> Iterator[httpx.Client]:
+    """A client of a real server that serves the sample book."""
+    with serving(sample_core) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+        yield client
+
+
+@dataclass
+class serving:  # noqa: N801 - reads as a verb
+    """Serve a core by uvicorn in a thread, for the length of a with block."""
+
+    core: Core
+
+    def __enter__(self) -> "serving":
+        port = self.core.settings.port
+        config = uvicorn.Config(create_app(self.core.service()), port=port, log_level="error")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{port}"
+        deadline = time.monotonic() + 30
+        while not self._server.started:
+            if time.monotonic() > deadline or not self._thread.is_alive():
+                pytest.fail("the server did not start")
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(timeout=20)
+
+
+def free_port() -> int:
+    """Find a port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
