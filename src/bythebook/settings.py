@@ -46,7 +46,7 @@ class Settings(BaseSettings):
 def load_settings() -> Settings:
     """Read the environment; a wrong value names its variable and what is wrong with it."""
     try:
-        return Settings()  # type: ignore[call-arg]
+        return Settings()
     except ValidationError as error:
         first = error.errors()[0]
         name = PREFIX + str(first["loc"][0]).upper()

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bythebook.adapters.minilm import BUNDLED, MiniLm
 from bythebook.adapters.onnx_embedder import OnnxEmbedder
@@ -82,6 +83,21 @@ def test_a_text_beyond_the_limit_is_cut_at_256_tokens(encoder: MiniLm) -> None:
     vectors = encoder.encode([full, full + " volcano" * 50, " ".join([*words[:-1], "volcano"])])
     assert np.array_equal(vectors[0], vectors[1])
     assert not np.array_equal(vectors[0], vectors[2])
+
+
+def test_a_short_text_reaches_the_model_between_its_two_special_tokens() -> None:
+    seen: list[list[int]] = []
+
+    class Recorder:
+        def run(self, _names: list[str], feed: dict[str, NDArray[np.int64]]) -> list[object]:
+            assert feed["attention_mask"].tolist() == np.ones_like(feed["input_ids"]).tolist()
+            seen.extend(feed["input_ids"].tolist())
+            return [np.zeros((1, 384), np.float32)]
+
+    encoder = MiniLm(threads=1)
+    encoder._session = Recorder()
+    encoder.encode(["Sand.", ""])
+    assert seen == [[101, 5472, 1012, 102], [101, 102]]
 
 
 def test_an_empty_text_and_odd_characters_are_encoded(encoder: MiniLm) -> None:
