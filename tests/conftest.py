@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import httpx
 import pytest
@@ -64,7 +65,7 @@ class serving:  # noqa: N801 - reads as a verb
 
     core: Core
 
-    def __enter__(self) -> "serving":
+    def __enter__(self) -> Self:
         port = self.core.settings.port
         config = uvicorn.Config(create_app(self.core.service()), port=port, log_level="error")
         self._server = uvicorn.Server(config)

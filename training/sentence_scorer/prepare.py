@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bythebook.adapters.minilm import MiniLm
 from bythebook.adapters.readers.markdown import MarkdownReader
-from bythebook.domain.books import Chunk, Document
+from bythebook.domain.books import Chunk
 from bythebook.domain.sentences import split_sentences
 from bythebook.evaluate.run import overlaps
 from bythebook.ingest.chunk import cut_document
@@ -201,15 +201,15 @@ def _all_like(source: Source, ask: Ask, cosines: Vectors) -> list[int]:
     return [*sorted(ask.gold), *near, *alike[: max(0, 20 - len(near))]]
 
 
-def read_chunks(folder: Path, encoder: MiniLm) -> tuple[list[Document], list[Chunk]]:
+def read_chunks(folder: Path, encoder: MiniLm) -> list[Chunk]:
     """Cut the pages of a Markdown book as the product does."""
-    documents = list(MarkdownReader().read(folder))
-    return documents, [c for d in documents for c in cut_document("book", d, encoder.count_tokens)]
+    documents = list(MarkdownReader().read(folder, title=None, base_url=None).documents)
+    return [c for d in documents for c in cut_document("book", d, encoder.count_tokens)]
 
 
 def dev_examples(encoder: MiniLm) -> Iterator[dict[str, object]]:
     """Give the dev questions of the sample book with the units of the chunks most like them."""
-    _, chunks = read_chunks(ROOT / "examples" / "book", encoder)
+    chunks = read_chunks(ROOT / "examples" / "book", encoder)
     vectors = encoder.encode([chunk.context for chunk in chunks])
     units = [[chunk.text[u.start : u.end] for u in chunk.units] for chunk in chunks]
     known = [encoder.encode([f"{c.section}. {t}" for t in u]) for c, u in zip(chunks, units, strict=True)]

@@ -116,7 +116,10 @@ class BookFolder:
             ) from error
 
     def _sweep(self, book_id: str) -> None:
-        live = self._current(book_id)
+        try:
+            live = self._current(book_id)
+        except StoreFailed:  # which one is live is not known; the next to be published settles it
+            return
         for folder in (self.root / book_id / "generations").iterdir():
             if live is None or folder.name != live.generation:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -125,7 +128,7 @@ class BookFolder:
 def _contents(folder: Path) -> list[dict[str, str]]:
     try:
         return _read_contents(folder / "contents.json")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreFailed(
             "The texts of this book cannot be read.", "Ingest the book again."
         ) from error
@@ -133,8 +136,8 @@ def _contents(folder: Path) -> list[dict[str, str]]:
 
 @lru_cache(maxsize=64)
 def _read_contents(path: Path) -> list[dict[str, str]]:
-    entries: list[dict[str, str]] = json.loads(path.read_text("utf-8"))
-    return entries
+    entries = json.loads(path.read_text("utf-8"))
+    return [{name: entry[name] for name in ("document_id", "file")} for entry in entries]
 
 
 def _load_document(path: Path) -> Document:

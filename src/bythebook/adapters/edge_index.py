@@ -1,36 +1,49 @@
 """Qdrant Edge: a shard folder per generation, searched in the process that opened its own copy."""
 
 import asyncio
-import fcntl
 import json
 import math
-import os
 import shutil
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import qdrant_edge as edge
 
 from bythebook.adapters.book_folder import BookFolder
 from bythebook.adapters.book_json import chunk_from_payload, chunk_to_payload
+from bythebook.adapters.shard_copies import ShardCopies
 from bythebook.domain.answers import Hit
 from bythebook.domain.books import Book, Chunk, Document
-from bythebook.errors import StoreFailed
+from bythebook.errors import ByTheBookError, StoreFailed, UnknownBook
 from bythebook.ports import Embedder, Vector, Vectors
 
 _DENSE = "dense"
 _WORDS = "words"
 _UPSERT_BATCH = 256
+_NOT_WRITTEN = (
+    "The new index cannot be written; the old one stays.",
+    "Check the room on the disk of the data folder, then run ingest again.",
+)
 # A term counts nearly as much once as often, and length hardly at all: chunks are of one size.
 _SATURATION, _LENGTH, _AVERAGE_TERMS = 0.3, 0.3, 100.0
 _UNHEARD = (
     3.0  # rarity granted to what a question leaves unsaid: "how old are you" has but one term
 )
+
+
+@contextmanager
+def _as_store_failed(what: str, help_message: str) -> Iterator[None]:
+    """Say in our words what Qdrant Edge says by bare exceptions and by panics."""
+    try:
+        yield
+    except (ByTheBookError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise StoreFailed(what, help_message) from error
 
 
 def _bm25() -> edge.Bm25:
@@ -77,7 +90,7 @@ class EdgeIndex:
     def __init__(self, folder: BookFolder, data_dir: Path) -> None:
         self._folder = folder
         self._bm25 = _bm25()
-        self._copies = _Copies(data_dir / "open")
+        self._copies = ShardCopies(data_dir / "open")
         self._shards: dict[str, _OpenShard] = {}
         self._lock = threading.Lock()
 
@@ -109,41 +122,60 @@ class EdgeIndex:
     @contextmanager
     def _using(self, book: Book) -> Iterator["_OpenShard"]:
         with self._lock:
-            opened = self._shards.get(book.book_id)
-            if opened is None or opened.generation != book.generation:
-                fresh = self._open(book)
-                self._shards[book.book_id] = fresh
-                if opened:
-                    opened.retire()
-                opened = fresh
+            opened = self._shard_of(book)
             opened.users += 1
         try:
-            yield opened
-        except (RuntimeError, ValueError, OSError) as error:
-            raise StoreFailed("The book cannot be searched just now.", "Try again.") from error
+            with _as_store_failed("The book cannot be searched just now.", "Try again."):
+                yield opened
         finally:
             with self._lock:
                 opened.leave()
 
+    def _shard_of(self, book: Book) -> "_OpenShard":
+        opened = self._shards.get(book.book_id)
+        if opened is not None and opened.generation == book.generation:
+            return opened
+        live = self._live(book)
+        if opened is not None and opened.generation == live.generation:
+            return opened
+        try:
+            fresh = self._open(live)
+        except StoreFailed:
+            newer = self._live(book)  # perhaps it was replaced while it was being copied
+            if newer.generation == live.generation:
+                raise
+            fresh = self._open(newer)
+        self._shards[book.book_id] = fresh
+        if opened is not None:
+            opened.retire()
+        return fresh
+
+    def _live(self, book: Book) -> Book:
+        """Read the pointer again: the book may have been published anew since the caller did."""
+        try:
+            return self._folder.book(book.book_id)
+        except UnknownBook:
+            return book
+
     def _open(self, book: Book) -> "_OpenShard":
         source = self._folder.generation_folder(book) / "shard"
-        try:
-            copy = self._copies.take(source)
-            return _OpenShard(copy, book.generation)
-        except (RuntimeError, ValueError, OSError) as error:
-            raise StoreFailed(
-                f"The index of the book {book.book_id!r} cannot be opened.",
-                "Try again; if it goes on, ingest the book again.",
-            ) from error
+        what = f"The index of the book {book.book_id!r} cannot be opened."
+        remedy = "Try again; if it goes on, ingest the book again."
+        with _as_store_failed(what, remedy), self._copies.taken(source) as copy:
+            return _OpenShard(copy, book)
 
 
 class _OpenShard:
     """An open copy of a generation, closed once nobody searches it any more."""
 
-    def __init__(self, copy: Path, generation: str) -> None:
-        self.shard = edge.EdgeShard.load(str(copy))
+    def __init__(self, copy: Path, book: Book) -> None:
         self.term_counts = _TermCounts.load(copy)
-        self.generation = generation
+        self.shard = edge.EdgeShard.load(str(copy))
+        counted = self.shard.count(edge.CountRequest(exact=True))
+        if counted != book.chunks:  # a shard with lost files opens, and finds nothing
+            self.shard.close()
+            raise ValueError(f"{counted} chunks where {book.chunks} were published")
+        self.generation = book.generation
         self.users = 0
         self._copy = copy
         self._retired = False
@@ -160,59 +192,6 @@ class _OpenShard:
         if self._retired and self.users == 0:
             self.shard.close()
             shutil.rmtree(self._copy, ignore_errors=True)
-
-
-class _Copies:
-    """Copies of shard folders that belong to this process; a dead process's are swept away."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._home: Path | None = None
-        self._lock: IO[str] | None = None
-
-    def take(self, source: Path) -> Path:
-        if self._home is None:
-            self._root.mkdir(parents=True, exist_ok=True)
-            self._sweep()
-            self._home = Path(tempfile.mkdtemp(dir=self._root))
-            self._lock = (self._home / "alive").open("w")
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-        copy = Path(tempfile.mkdtemp(dir=self._home))
-        shutil.copytree(source, copy, dirs_exist_ok=True, copy_function=_copy_sparse)
-        return copy
-
-    def close(self) -> None:
-        if self._home is not None and self._lock is not None:
-            shutil.rmtree(self._home, ignore_errors=True)
-            self._lock.close()
-            self._home = self._lock = None
-
-    def _sweep(self) -> None:
-        for mark in self._root.glob("*/alive"):
-            with mark.open("a") as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    continue
-                shutil.rmtree(mark.parent, ignore_errors=True)
-
-
-def _copy_sparse(source: str, target: str) -> None:
-    """Copy a file leaving its holes out: a shard's files are mostly reserved room."""
-    with Path(source).open("rb") as old, Path(target).open("wb") as new:
-        size = os.fstat(old.fileno()).st_size
-        at = 0
-        while at < size:
-            try:
-                at = os.lseek(old.fileno(), at, os.SEEK_DATA)
-            except OSError:  # nothing but a hole to the end
-                break
-            end = os.lseek(old.fileno(), at, os.SEEK_HOLE)
-            old.seek(at)
-            new.seek(at)
-            new.write(old.read(end - at))
-            at = end
-        new.truncate(size)
 
 
 def _search_shard(
@@ -275,11 +254,12 @@ class EdgePress:
 
     def chunk_ids(self, book_id: str) -> frozenset[str]:
         """Give the ids in the live generation; none for a new book."""
-        live = next((book for book in self._folder.books() if book.book_id == book_id), None)
-        if live is None:
+        try:
+            live = self._folder.book(book_id)
+            ids = self._folder.generation_folder(live) / "shard" / "chunk_ids.txt"
+            return frozenset(ids.read_text("ascii").split())
+        except (UnknownBook, StoreFailed, OSError, ValueError):  # new, or damaged: all is added
             return frozenset()
-        ids = self._folder.generation_folder(live) / "shard" / "chunk_ids.txt"
-        return frozenset(ids.read_text("ascii").split())
 
     def remove(self, book_id: str) -> None:
         """Remove a book and all its generations."""
@@ -311,16 +291,18 @@ class EdgeEdition:
                 self._point(chunk, vector)
                 for chunk, vector in zip(batch, vectors[start : start + _UPSERT_BATCH], strict=True)
             ]
-            self._shard.update(edge.UpdateOperation.upsert_points(points))
+            with _as_store_failed(*_NOT_WRITTEN):
+                self._shard.update(edge.UpdateOperation.upsert_points(points))
             self._ids.extend(chunk.chunk_id for chunk in batch)
 
     def publish(self, book: Book, documents: Sequence[Document]) -> None:
         """Check the count, keep the texts, switch the pointer, remove older generations."""
         if self._shard is None:
             raise StoreFailed("This generation is closed already.")
-        self._shard.optimize()
-        self._shard.flush()
-        counted = self._shard.count(edge.CountRequest(exact=True))
+        with _as_store_failed(*_NOT_WRITTEN):
+            self._shard.optimize()
+            self._shard.flush()
+            counted = self._shard.count(edge.CountRequest(exact=True))
         self.close()
         if counted != book.chunks or len(set(self._ids)) != book.chunks:
             raise StoreFailed(

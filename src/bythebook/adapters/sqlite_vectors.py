@@ -27,6 +27,8 @@ class SqliteVectors:
     def get(self, model_id: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
         """Give the vectors that are known."""
         found: dict[str, Vector] = {}
+        if not self._path.exists():  # asking leaves no trace
+            return found
         with self._connection() as connection:
             for start in range(0, len(hashes), _BATCH):
                 batch = hashes[start : start + _BATCH]

@@ -6,10 +6,11 @@ from bythebook.domain.answers import Sentence
 
 
 def answer_text(sentences: Sequence[Sentence]) -> str:
-    """Join sentences as prose; items, rows and code stand on lines of their own."""
+    """Join sentences as prose; items, rows, code and formulas stand on lines of their own."""
     text = ""
+    before = "sentence"
     for sentence in sentences:
-        prose = sentence.text[-1:] in '.!?…:)”"' and "\n" not in sentence.text
-        separator = "" if not text else " " if prose and text[-1] in '.!?…)”"' else "\n"
-        text += separator + sentence.text
+        prose = sentence.kind == before == "sentence"
+        text += ("" if not text else " " if prose else "\n") + sentence.text
+        before = sentence.kind
     return text

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from bythebook.domain.answers import Draft, Evidence, Judgement
 from bythebook.domain.books import Unit
@@ -27,7 +28,7 @@ class ExtractiveGenerator:
         """Give the chosen units, each as a sentence that quotes itself."""
         for evidence in choose(plan.question, judgement.evidence):
             quotes = tuple((evidence.passage, piece) for piece in _quotable(evidence.quote))
-            yield Draft(evidence.quote, quotes)
+            yield Draft(evidence.quote, quotes, evidence.unit.kind)
 
 
 def choose(question: str, ranked: Sequence[Evidence]) -> list[Evidence]:
@@ -43,20 +44,30 @@ def choose(question: str, ranked: Sequence[Evidence]) -> list[Evidence]:
         chosen[_key(evidence)] = evidence
     for evidence in _announced(question, best):
         chosen.setdefault(_key(evidence), evidence)
-    return _within_limit(_reading_order(chosen.values(), best))
+    return _within_limit(_reading_order(chosen.values(), best), best)
 
 
 def _announced(question: str, best: Evidence) -> Iterator[Evidence]:
     """Give what belongs to the best unit: the list it opens or stands in, the formula after it."""
-    units = best.passage.chunk.units
-    at = units.index(best.unit)
-    if best.quote.rstrip().endswith(":"):
-        for unit in units[at + 1 : at + 1 + MOST_STEPS]:
-            if unit.kind != units[at + 1].kind or unit.kind == "sentence":
-                break
-            yield _beside(best, unit)
-    elif best.unit.kind == "item" and _ASKS_FOR_STEPS.search(question):
-        yield from (_beside(best, unit) for unit in _run_of_items(units, at))
+    chunk = best.passage.chunk
+    at = chunk.units.index(best.unit)
+    steps = bool(_ASKS_FOR_STEPS.search(question))
+    if best.unit.kind == "item" and steps:
+        yield from (_beside(best, unit) for unit in _run_of_items(chunk.units, at))
+        return
+    texts = list(chunk.unit_texts())
+    opener = at + 1 if steps and texts[at + 1 : at + 2] and texts[at + 1].endswith(":") else at
+    opened = list(_opened(chunk.units[opener + 1 :])) if texts[opener].endswith(":") else []
+    if opened:
+        yield from (_beside(best, unit) for unit in (chunk.units[opener], *opened))
+
+
+def _opened(units: Sequence[Unit]) -> Iterator[Unit]:
+    """Give the list, table, code or formula that units begin with."""
+    for unit in units[:MOST_STEPS]:
+        if unit.kind == "sentence" or unit.kind != units[0].kind:
+            return
+        yield unit
 
 
 def _run_of_items(units: Sequence[Unit], at: int) -> Sequence[Unit]:
@@ -91,14 +102,27 @@ def _reading_order(chosen: Collection[Evidence], best: Evidence) -> list[Evidenc
     )
 
 
-def _within_limit(chosen: Sequence[Evidence]) -> list[Evidence]:
-    kept: list[Evidence] = []
-    room = MOST_CHARACTERS
+def _within_limit(chosen: Sequence[Evidence], best: Evidence) -> list[Evidence]:
+    """Keep what an answer has room for, the best first of all; code too long for it is cut by lines."""
+    best = _cut(best)
+    room = MOST_CHARACTERS - len(best.quote)
+    kept = []
     for evidence in chosen:
-        room -= len(evidence.quote) + 1
-        if room >= 0:
+        if _key(evidence) == _key(best):
+            kept.append(best)
+        elif len(evidence.quote) < room:
+            room -= len(evidence.quote) + 1
             kept.append(evidence)
     return kept
+
+
+def _cut(evidence: Evidence) -> Evidence:
+    if len(evidence.quote) <= MOST_CHARACTERS:
+        return evidence
+    end = max(evidence.quote.rfind(mark, 1, MOST_CHARACTERS) for mark in ("\n", " "))
+    length = end if end > 0 else MOST_CHARACTERS
+    unit = replace(evidence.unit, end=evidence.unit.start + length)
+    return replace(evidence, unit=unit)
 
 
 def _quotable(quote: str) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from bythebook.ask.links import section_url
-from bythebook.domain.answers import Judgement, NearestSection, Passage, RefusalType
+from bythebook.domain.answers import Evidence, Judgement, NearestSection, Passage, RefusalType
+from bythebook.domain.questions import Plan
 from bythebook.ports import Judge
 
 READ_AT_MOST = 8  # passages that the judge reads
@@ -30,14 +31,16 @@ class Clearance:
     disclaimer: str | None = None
 
 
-async def decide(question: str, passages: tuple[Passage, ...], judge: Judge) -> Refusal | Clearance:
+async def decide(plan: Plan, passages: tuple[Passage, ...], judge: Judge) -> Refusal | Clearance:
     """Decide once for all contracts whether the passages answer."""
     if not passages:
         return Refusal("empty_retrieval", None)
+    if plan.overview and passages[0].chunk.units:
+        return Clearance(_opening(passages[0]))
     best = max(passage.relevance for passage in passages)
     if best < REFUSE_BELOW:
         return Refusal("low_relevance", None)
-    judgement = await judge.judge(question, passages[:READ_AT_MOST])
+    judgement = await judge.judge(plan.question, passages[:READ_AT_MOST])
     if best < BOUNDARY:
         sure = judgement.answerable >= SURE_FROM and bool(judgement.evidence)
         return Clearance(judgement, DISCLAIMER) if sure else Refusal("low_relevance", judgement)
@@ -47,6 +50,12 @@ async def decide(question: str, passages: tuple[Passage, ...], judge: Judge) -> 
             "selected_text_missing" if selection else "insufficient_grounding", judgement
         )
     return Clearance(judgement)
+
+
+def _opening(selection: Passage) -> Judgement:
+    """Take the selection at its word: asked to explain itself, it answers with how it begins."""
+    units = selection.chunk.units
+    return Judgement(1.0, (1.0,), tuple(Evidence(selection, unit, 1.0) for unit in units))
 
 
 def nearest_sections(

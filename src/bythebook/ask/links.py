@@ -48,6 +48,8 @@ def text_fragment(quote: str) -> str:
     if len(plain) == 1 and len(plain[0]) <= _SHORT and not _FORMULA.search(plain[0]):
         return _escaped(plain[0])
     opening, closing = _plain_words(plain[0]), _plain_words(plain[-1])
+    if len(plain) == 1 and len(opening) <= 2 * _END_WORDS:
+        return _escaped(" ".join(opening))  # the two ends of a range must not overlap
     first, last = " ".join(opening[:_END_WORDS]), " ".join(closing[-_END_WORDS:])
     return _escaped(first) if first == last else f"{_escaped(first)},{_escaped(last)}"
 

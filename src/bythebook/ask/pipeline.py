@@ -60,7 +60,7 @@ async def answer(question: Question, ports: AskPorts) -> AsyncIterator[Event]:
     clock.lap("retrieve")
     yield Retrieved(passages)
 
-    verdict = await decide(plan.question, passages, ports.judge)
+    verdict = await decide(plan, passages, ports.judge)
     clock.lap("judge")
 
     def refused(refusal_type: RefusalType) -> Refused:

@@ -18,7 +18,7 @@ class RelevanceMap:
 
 
 # Fitted by training/fit_judge.py where a question of the book and a foreign one are equally likely.
-_BUNDLED = RelevanceMap(midpoint=0.47, slope=18.0)
+_BUNDLED = RelevanceMap(midpoint=0.33, slope=20.0)
 _MAPS: Mapping[str, RelevanceMap] = {"all-MiniLM-L6-v2": _BUNDLED}
 
 

@@ -51,3 +51,6 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        what = f"{error.filename or 'A file'} cannot be used: {error.strerror or error}."
+        fail(ByTheBookError(what, "Check the path, who may use it, and the room on the disk."))

@@ -33,6 +33,7 @@ def demo(
 ) -> None:
     """Ingest the sample book and serve it."""
     core = Core(_settings(host, port))
+    _require_loopback(core.settings.host)
     _require_free(core.settings)
     with ingest_progress() as show:
         report = asyncio.run(ingest(IngestOrder(sample_book(), DEMO_BOOK), core.ingest, show))

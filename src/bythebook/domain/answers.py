@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bythebook.domain.books import Chunk, Unit
+from bythebook.domain.books import Chunk, Unit, UnitKind
 from bythebook.domain.questions import Mode, Plan
 
 RefusalType = Literal[
@@ -65,6 +65,7 @@ class Draft:
 
     text: str
     quotes: tuple[tuple[Passage, str], ...]
+    kind: UnitKind = "sentence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ class Sentence:
 
     text: str
     citations: tuple[Citation, ...]
+    kind: UnitKind = "sentence"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,3 +32,4 @@ class Plan:
     top_k: int
     book_id: str | None
     selected_text: str | None
+    overview: bool = False  # "Explain this passage": asks for the selection itself

@@ -1,7 +1,7 @@
 """Where sentences begin and end, for ingest and for selections alike."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 _ABBREVIATIONS = frozenset(
     """al approx art ca ch chap co corp dept dr ed eds eq eqs etc fig figs gen gov inc jr ltd max min
@@ -27,21 +27,25 @@ def split_sentences(text: str) -> Iterator[tuple[int, int]]:
 
 def _ends_here(text: str, match: re.Match[str]) -> bool:
     mark = match.group()
-    if mark[0] != "." or mark.startswith("..."):
-        return mark[0] != "…" or not _continues(text, match.end())
+    if mark[0] in "!?…" or mark.startswith("..."):
+        return not _continues(text, match.end())
+    if mark[0] != ".":
+        return True
     before = text[max(0, match.start() - 24) : match.start()]
     if _continues(text, match.end()):
         return False
     if _DOTTED.search(before + "."):
-        # "the U.S. The" is an end all the same, "J. Smith" and "e.g. Python" are not
+        # "the U.S. The" and "plan B. It" are ends all the same, "J. Smith" and "e.g. Python" are not
         return len(mark) > 1 or (
-            bool(re.search(r"[A-Z]\.[A-Z]$", before)) and _starts_sentence(text, match.end())
+            bool(re.search(r"[A-Z]\.[A-Z]$|\w\s[A-Za-z]$", before))
+            and _starts_sentence(text, match.end())
         )
     word = _LAST_WORD.search(before)
     if word and word.group(1).lower() in _ABBREVIATIONS:
-        return word.group(1).lower() == "etc" and _starts_sentence(text, match.end())
-    # A bare number and a dot opens a line of an enumeration: "2. Build it."
-    return not re.search(r"(?:^|\n)\s*\d{1,3}$", before)
+        # "takes 5 min. The" is an end, "Fig. A" is not
+        return _starts_sentence(text, match.end(), but=() if word.group(1) == "etc" else ("a",))
+    # A bare number and a dot opens an entry of an enumeration: "2. Build it."
+    return not re.search(r"(?:^|\n|[.!?]\s)\s*\d{1,3}$", before)
 
 
 def _continues(text: str, position: int) -> bool:
@@ -49,9 +53,9 @@ def _continues(text: str, position: int) -> bool:
     return bool(following) and (following[0].islower() or following[0] in ",;:")
 
 
-def _starts_sentence(text: str, position: int) -> bool:
+def _starts_sentence(text: str, position: int, but: Collection[str] = ()) -> bool:
     word = _OPENING.match(text[position : position + 40])
-    return word is not None and word.group(1).lower() in _OPENERS
+    return word is not None and word.group(1).lower() in _OPENERS.difference(but)
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -62,7 +62,11 @@ def _no_blank(text: str) -> str:
     return text.strip()
 
 
-PlainText = Annotated[str, AfterValidator(_no_nul), AfterValidator(_no_blank)]
+_PLAIN = (AfterValidator(_no_nul), AfterValidator(_no_blank))
+# Lengths count what was sent, so they stand before the trimming.
+QueryText = Annotated[str, Field(min_length=1, max_length=500), *_PLAIN]
+SelectedText = Annotated[str, Field(min_length=10, max_length=5000), *_PLAIN]
+BookId = Annotated[str, Field(max_length=64), *_PLAIN]
 
 
 class QueryRequest(BaseModel):
@@ -73,14 +77,12 @@ class QueryRequest(BaseModel):
         json_schema_extra={"examples": [{"query": "How do ROS 2 nodes communicate?"}]},
     )
 
-    query: PlainText = Field(min_length=1, max_length=500, description="The question.")
-    selected_text: PlainText | None = Field(
-        None, min_length=10, max_length=5000, description="Answer from this text only."
-    )
+    query: QueryText = Field(description="The question.")
+    selected_text: SelectedText | None = Field(None, description="Answer from this text only.")
     top_k: int = Field(5, ge=1, le=20, strict=True, description="How many chunks to retrieve.")
     session_id: UUID4 | None = Field(None, description="The reader's session, echoed back.")
-    book: PlainText | None = Field(
-        None, max_length=64, description="Id of the book to ask; without it all books are searched."
+    book: BookId | None = Field(
+        None, description="Id of the book to ask; without it all books are searched."
     )
 
 

@@ -89,7 +89,8 @@ def _mark(given: str, document: Document) -> Mark | None:
     if match is None:
         return None
     mark = Mark(int(match.group(1)), int(match.group(2)))
-    return mark if quote_check(document.text[mark.start : mark.end]) == match.group(3) else None
+    quote = document.text[mark.start : mark.end]
+    return mark if quote and quote_check(quote) == match.group(3) else None
 
 
 def _form(question: str, chosen: str, books: Sequence[Book]) -> str:

@@ -73,9 +73,11 @@ Shape = Callable[[Request, Problem], dict[str, Any]]
 def install_problems(app: FastAPI, shapes: Mapping[str, Shape]) -> None:
     """Answer every failure in the shape of the contract whose path was called."""
 
-    def respond(request: Request, problem: Problem) -> JSONResponse:
+    def respond(
+        request: Request, problem: Problem, more: Mapping[str, str] | None = None
+    ) -> JSONResponse:
         shape = shapes.get(request.url.path, plain_shape)
-        headers = {"X-Request-ID": str(request.state.request_id)}
+        headers = {**(more or {}), "X-Request-ID": str(request.state.request_id)}
         if problem.retry_after is not None:
             headers["Retry-After"] = str(problem.retry_after)
         return JSONResponse(shape(request, problem), problem.status, headers)
@@ -87,7 +89,8 @@ def install_problems(app: FastAPI, shapes: Mapping[str, Shape]) -> None:
     async def on_http(request: Request, error: Exception) -> JSONResponse:
         status = error.status_code if isinstance(error, HTTPException) else 500
         kind = _KIND_OF_STATUS.get(status, "internal")
-        return respond(request, Problem(kind, _HTTP_MESSAGES[kind]))
+        headers = error.headers if isinstance(error, HTTPException) else None
+        return respond(request, Problem(kind, _HTTP_MESSAGES[kind]), headers)
 
     async def on_ours(request: Request, error: Exception) -> JSONResponse:
         return respond(request, problem_of(error))
@@ -128,7 +131,7 @@ def problem_of(error: Exception) -> Problem:
             "embedder_unavailable", _HTTP_MESSAGES["embedder_unavailable"], "Embedding failed."
         )
     if isinstance(error, UnknownBook):
-        return Problem("validation_failed", f"book: {error.what}"[:200])
+        return Problem("validation_failed", "book: There is no such book.")
     if isinstance(error, InputError):
         return Problem("validation_failed", error.what, error.help_message or None)
     _log.error("%s: %s", type(error).__name__, error)

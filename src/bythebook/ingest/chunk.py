@@ -11,6 +11,8 @@ CountTokens = Callable[[Sequence[str]], list[int]]
 
 TARGET_TOKENS = 200  # about what one embedding says well
 WHOLE_TOKENS = 400  # code and tables up to this stay in one piece
+LIMITS = {"code": WHOLE_TOKENS, "table": WHOLE_TOKENS, "formula": WHOLE_TOKENS, "list": 300}
+LEAD_TOKENS = 80  # what announces a list goes with it, if it is no longer than this
 SMALL_TOKENS = 40  # a piece below this joins its neighbour where it can
 
 
@@ -62,7 +64,7 @@ def _pieces(text: str, blocks: Sequence[Block], count_tokens: CountTokens) -> It
     flat = [unit for group in units for unit in group]
     costs = dict(zip(flat, count_tokens([text[u.start : u.end] for u in flat]), strict=True))
     for block, group in zip(blocks, units, strict=True):
-        limit = WHOLE_TOKENS if block.kind in {"code", "table", "formula"} else TARGET_TOKENS
+        limit = LIMITS.get(block.kind, TARGET_TOKENS)
         leads_on = text[block.start : block.end].rstrip().endswith(":")
         if sum(costs[unit] for unit in group) <= limit:
             yield _Piece(tuple(group), sum(costs[unit] for unit in group), leads_on)
@@ -130,8 +132,10 @@ def _packed(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
             and min(tokens, piece.tokens) < SMALL_TOKENS
         )
         if group and not fits and not small:
-            carried = [group.pop()] if group[-1].leads_on and len(group) > 1 else []
-            yield group
+            announces = group[-1].leads_on and group[-1].tokens <= LEAD_TOKENS
+            carried = [group.pop()] if announces else []
+            if group:
+                yield group
             group, tokens = carried, sum(part.tokens for part in carried)
         group.append(piece)
         tokens += piece.tokens

@@ -1,6 +1,7 @@
 """How each kind of Markdown book orders, names and addresses its pages."""
 
 import json
+import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ _VERSION_LIKE = re.compile(
     r"^(\d{2}[-_]\d{2}|\d{4}[-_]\d{2}|\d+[-_.]\d+)"
 )  # dates and versions keep theirs
 _SKIPPED = frozenset({"node_modules", "build", "dist", "target", "__pycache__", "venv"})
+_FENCED = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 MARKDOWN = frozenset({".md", ".mdx", ".markdown"})
 
 
@@ -138,18 +142,19 @@ def _docusaurus_id(file: SourceFile) -> str:
 
 
 def _docusaurus_slug(file: SourceFile, doc_id: str) -> str:
-    directory, _, name = doc_id.rpartition("/")
+    directory = doc_id.rpartition("/")[0]
     slug = file.word("slug")
     if slug is not None:
-        return (
-            slug
-            if slug.startswith("/")
-            else f"/{directory}/{slug}".replace("//", "/").replace("/./", "/")
-        )
-    folder_name = directory.rpartition("/")[2]
-    if name.lower() in {"index", "readme"} or (folder_name and name.lower() == folder_name.lower()):
+        path = posixpath.normpath(posixpath.join("/", directory, slug)).lstrip("/")
+        return f"/{path}/" if path and slug.endswith("/") else f"/{path}"
+    if _is_category_index(file.relative):
         return f"/{directory}/" if directory else "/"
     return f"/{doc_id}"
+
+
+def _is_category_index(relative: PurePosixPath) -> bool:
+    """Say whether a page is its folder's own: by its file's name as it is, whatever its id."""
+    return relative.stem.lower() in {"index", "readme", relative.parent.name.lower()}
 
 
 def _docusaurus_chapter(
@@ -240,9 +245,7 @@ _SUMMARY_LINE = re.compile(r"^(\s*)(?:[-*+]\s+)?\[(.+?)\]\(<?([^)>]*)>?\)\s*$")
 
 def _summary_entries(root: Path) -> list[tuple[int, str, str]]:
     lines = (root / "SUMMARY.md").read_text("utf-8", "replace").splitlines()
-    found = [
-        (line, match) for line in lines if (match := _SUMMARY_LINE.match(line)) and match.group(3)
-    ]
+    found = [(line, match) for line in lines if (match := _SUMMARY_LINE.match(line))]
     return [
         (
             len(match.group(1).expandtabs(4)) if re.match(r"\s*[-*+]", line) else 0,
@@ -301,6 +304,7 @@ def _spoken(name: str) -> str:
 
 
 def first_title(body: str) -> str | None:
-    """Give the text of the first level-one heading."""
-    match = re.search(r"^#\s+(.+?)\s*(?:\{#.*\})?\s*#*\s*$", body, flags=re.MULTILINE)
+    """Give the text of the first level-one heading; a comment in code is none."""
+    prose = _FENCED.sub("", body)
+    match = re.search(r"^#[ \t]+(.+?)\s*(?:\{#.*\})?\s*#*\s*$", prose, flags=re.MULTILINE)
     return re.sub(r"[`*_]", "", match.group(1)) if match else None

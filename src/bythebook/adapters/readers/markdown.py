@@ -1,8 +1,7 @@
 """Markdown folders: Docusaurus, mdBook and plain ones."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 import yaml
@@ -33,7 +32,7 @@ class MarkdownReader:
             )
         base = f"{base_url.rstrip('/')}/" if base_url else ""
         if source.is_file():
-            return self._single(source, title, base)
+            return self._single(source, title, base_url or "")
         layout = detect_layout(source)
         paths = layout.files(layout.root)
         if not paths:
@@ -48,21 +47,26 @@ class MarkdownReader:
         _require_text(documents, source)
         return SourceBook(title or _book_title(source, documents), layout.name, base, documents)
 
-    def _single(self, source: Path, title: str | None, base: str) -> SourceBook:
+    def _single(self, source: Path, title: str | None, url: str) -> SourceBook:
         if source.suffix.lower() not in MARKDOWN:
             raise UnreadableBook(
                 f"{source} is not a Markdown file.", "Give a .md file or a folder of them."
             )
         file = load_file(source, source.parent)
-        page = Page(source, source.stem, base, None)
+        page = Page(source, source.stem, url, None)
         documents = (_document(page, file, github_anchor),)
         _require_text(documents, source)
-        return SourceBook(title or documents[0].title, "Markdown file", base, documents)
+        return SourceBook(title or documents[0].title, "Markdown file", url, documents)
 
 
 def load_file(path: Path, root: Path) -> SourceFile:
     """Read a file as text, or say which file is not text and what to do."""
-    raw = path.read_bytes()
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UnreadableBook(
+            f"{path} cannot be opened ({error.strerror}).", "Check its permissions."
+        ) from error
     if b"\0" in raw:
         raise UnreadableBook(
             f"{path} is not text: it holds binary bytes.",
@@ -98,40 +102,61 @@ def _document(page: Page, file: SourceFile, anchor_of: Callable[[str], str]) -> 
     opening = plain.headings[0].title if plain.headings else None
     title = file.word("title") or first_title(file.body) or page.title or opening or file.path.stem
     untitled = "title" in file.front and first_title(file.body) is None
-    if untitled or opening is None or plain.headings[0].start > 0:
+    headless = untitled or opening is None or plain.headings[0].start > 0
+    if headless:
         # A site shows the front matter's title as the first heading; text needs one to stand under.
-        plain = parse_markdown(f"# {title}\n\n{file.body}")
+        plain = parse_markdown(f"# {_escaped(title)}\n\n{file.body}")
     chapter = page.chapter or title
-    sections = tuple(_sections(plain, chapter, title, anchor_of))
+    anchors = tuple(_anchors(plain.headings, anchor_of, headless=headless))
+    sections = tuple(_sections(plain, chapter, title, anchors))
     return Document(
         page.document_id, title, chapter, plain.text, tuple(plain.blocks), sections, page.url
     )
 
 
 def _sections(
-    plain: PlainText, chapter: str, title: str, anchor_of: Callable[[str], str]
+    plain: PlainText, chapter: str, title: str, anchors: Sequence[str]
 ) -> Iterator[Section]:
-    seen: Counter[str] = Counter()
     trail: list[Heading] = []
     ends = [heading.start for heading in plain.headings[1:]] + [plain.length]
-    for heading, end in zip(plain.headings, ends, strict=True):
+    for heading, anchor, end in zip(plain.headings, anchors, ends, strict=True):
         while trail and trail[-1].level >= heading.level:
             trail.pop()
         trail.append(heading)
-        anchor = heading.anchor or _numbered(anchor_of(heading.title), seen)
-        is_page = heading.start == 0
         path = tuple(dict.fromkeys((chapter, title, *(step.title for step in trail))))
-        yield Section(heading.title, "" if is_page else anchor, path, heading.start, end)
+        yield Section(heading.title, anchor, path, heading.start, end)
 
 
-def _numbered(anchor: str, seen: Counter[str]) -> str:
-    count = seen[anchor]
-    seen[anchor] += 1
-    return f"{anchor}-{count}" if count else anchor
+def _anchors(
+    headings: Sequence[Heading], anchor_of: Callable[[str], str], *, headless: bool
+) -> Iterator[str]:
+    """Give each heading's anchor; the page's own is the page, and uses up no name if it is ours."""
+    seen: dict[str, int] = {}
+    for number, heading in enumerate(headings):
+        if number == 0 and headless:
+            yield ""
+            continue
+        anchor = heading.anchor or _numbered(anchor_of(heading.title), seen)
+        yield anchor if number else ""
+
+
+def _escaped(title: str) -> str:
+    """Write a title so that Markdown reads back just its characters."""
+    return re.sub(r"([\\`*_{}\[\]<>#$~&!|])", r"\\\1", " ".join(title.split()))
+
+
+def _numbered(name: str, seen: dict[str, int]) -> str:
+    """Number a name that was used before, past the numbers that others have taken."""
+    free = name
+    while free in seen:
+        seen[name] += 1
+        free = f"{name}-{seen[name]}"
+    seen[free] = 0
+    return free
 
 
 def _unique(documents: Iterator[Document]) -> Iterator[Document]:
-    seen: Counter[str] = Counter()
+    seen: dict[str, int] = {}
     for document in documents:
         document_id = _numbered(document.document_id, seen)
         yield document if document_id == document.document_id else _renamed(document, document_id)
@@ -157,8 +182,8 @@ def _require_text(documents: tuple[Document, ...], source: Path) -> None:
 def _book_title(source: Path, documents: tuple[Document, ...]) -> str:
     for config in sorted(source.glob("docusaurus.config.*")) + sorted(source.glob("book.toml")):
         found = re.search(
-            r"""\btitle\s*[:=]\s*['"]([^'"]+)['"]""", config.read_text("utf-8", "replace")
+            r"""\btitle\s*[:=]\s*(['"])(.+?)\1""", config.read_text("utf-8", "replace")
         )
         if found:
-            return found.group(1)
+            return found.group(2)
     return documents[0].title if len(documents) == 1 else source.resolve().name

@@ -9,20 +9,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from bythebook.adapters.readers.mdx import without_mdx
 from bythebook.domain.books import Block, BlockKind
 
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
-_ADMONITION = re.compile(
-    r"^(\s*):::+\s*(\w+)?\s*(?:\[(.*?)\]|(?:\{.*?\})|(.*?))\s*(?:\{.*?\})?\s*$"
-)
-_MODULE_LINE = re.compile(
-    r"^(?:import\s.+from\s+['\"].+['\"];?|import\s+['\"].+['\"];?|export\s.+)\s*$"
-)
-_TAG_LINE = re.compile(
-    r"^\s*(?:</?[A-Z][\w.]*(?:\s[^>]*)?/?>|</?(?:div|section|details|span|figure)(?:\s[^>]*)?>)\s*$"
-)
-_LABEL = re.compile(r"""\b(?:label|title)=(?:"([^"]*)"|'([^']*)'|\{['"`]([^'"`]*)['"`]\})""")
-_MDX_COMMENT = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
 _HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _HEADING_ID = re.compile(r"\s*(?:\{#([\w:.-]+)\}|<!--\s*#([\w:.-]+)\s*-->)\s*$")
 
@@ -74,7 +63,7 @@ class PlainText:
 def parse_markdown(source: str) -> PlainText:
     """Read Markdown as its reader sees it: no markup, no imports, every word."""
     plain = PlainText()
-    tokens = _parser().parse(_without_mdx(source))
+    tokens = _parser().parse(without_mdx(source))
     _Walk(tokens, plain).blocks()
     return plain
 
@@ -82,38 +71,6 @@ def parse_markdown(source: str) -> PlainText:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     return parser.use(dollarmath_plugin, allow_space=False, double_inline=True)
-
-
-def _without_mdx(source: str) -> str:
-    """Take out what only MDX or a site builder understands, keeping its words."""
-    source = _MDX_COMMENT.sub("", source)
-    lines: list[str] = []
-    fence = ""
-    for line in source.split("\n"):
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark.group(1).startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-            lines.append(line)
-        elif mark:
-            fence = mark.group(1)
-            lines.append(line)
-        else:
-            lines.extend(_plain_lines(line))
-    return "\n".join(lines)
-
-
-def _plain_lines(line: str) -> Sequence[str]:
-    if _MODULE_LINE.match(line):
-        return ()
-    if line.lstrip().startswith(":::") and (match := _ADMONITION.match(line)):
-        title = match.group(3) or match.group(4) or (match.group(2) or "").capitalize()
-        return ("", f"{match.group(1)}**{title}**", "") if title else ("",)
-    if _TAG_LINE.match(line):
-        label = _LABEL.search(line)
-        words = next((group for group in label.groups() if group), "") if label else ""
-        return ("", words, "") if words else ("",)
-    return (line,)
 
 
 class _Walk:
@@ -177,10 +134,10 @@ class _Walk:
         for inner in self._until(token.type.replace("open", "close"), token.level):
             if inner.type == "inline":
                 items.append(inline_text(inner))
-            elif inner.type in {"fence", "code_block", "math_block"}:
+            elif inner.type in {"fence", "code_block", "math_block", "math_block_label"}:
                 self.plain.add("list", "\n".join(items), ordered=ordered)
                 items = []
-                (self._formula if inner.type == "math_block" else self._code)(inner)
+                (self._formula if inner.type.startswith("math") else self._code)(inner)
             elif inner.type == "html_block":
                 items.extend(html_text(inner.content).split("\n"))
         self.plain.add("list", "\n".join(item for item in items if item.strip()), ordered=ordered)

@@ -1,0 +1,187 @@
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bythebook.adapters.book_folder import BookFolder
+from bythebook.domain.books import Block, Book, Document, Section
+from bythebook.errors import BusyBook, StoreFailed, UnknownBook, UnknownDocument
+
+DOCUMENT = Document(
+    "part/page",
+    "A page “quoted” 🤖",
+    "Part",
+    "A page\n\nSome words.",
+    (Block("heading", 0, 6, level=1), Block("paragraph", 8, 19)),
+    (Section("A page", "a-page", ("Part", "A page"), 0, 19),),
+    "https://book.test/page",
+)
+
+
+def book(book_id: str = "tales", generation: str = "g1") -> Book:
+    return Book(book_id, "Tales", generation, "model", 1, 1, 19, "tales", "2026-01-01T00:00:00Z")
+
+
+def publish(folder: BookFolder, wanted: Book, *documents: Document) -> None:
+    with folder.hold(wanted.book_id) as generations:
+        (generations / wanted.generation).mkdir()
+        folder.publish(wanted, documents or (DOCUMENT,))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> BookFolder:
+    return BookFolder(tmp_path)
+
+
+def test_a_new_library_is_empty(folder: BookFolder) -> None:
+    assert list(folder.books()) == []
+    assert not folder.root.exists()
+
+
+def test_a_published_book_reads_back_as_it_was(folder: BookFolder) -> None:
+    publish(folder, book())
+    assert folder.book("tales") == book()
+    assert folder.documents("tales") == [DOCUMENT]
+    assert folder.document("tales", "part/page") == DOCUMENT
+
+
+def test_books_are_listed_by_id_and_documents_in_reading_order(folder: BookFolder) -> None:
+    pages = [replace(DOCUMENT, document_id=name) for name in ("z", "a", "m")]
+    for name in ("zebra", "ant", "mole"):
+        publish(folder, book(name), *pages)
+    assert [found.book_id for found in folder.books()] == ["ant", "mole", "zebra"]
+    assert [page.document_id for page in folder.documents("ant")] == ["z", "a", "m"]
+
+
+def test_a_new_generation_replaces_the_texts_for_those_who_read_before(folder: BookFolder) -> None:
+    publish(folder, book())
+    assert folder.document("tales", "part/page").text == DOCUMENT.text
+    publish(folder, book(generation="g2"), replace(DOCUMENT, text="Other words, same page."))
+    assert folder.document("tales", "part/page").text == "Other words, same page."
+    assert [path.name for path in (folder.root / "tales" / "generations").iterdir()] == ["g2"]
+
+
+def test_what_is_not_there_is_unknown(folder: BookFolder) -> None:
+    publish(folder, book())
+    with pytest.raises(UnknownBook, match="nothing"):
+        folder.book("nothing")
+    with pytest.raises(UnknownDocument, match="nothing"):
+        folder.document("tales", "nothing")
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", "", "a/b", "../tales", "Tales", "tales\0", "tales\n", "-tales", "a" * 65]
+)
+def test_a_name_that_cannot_be_a_books_id_reaches_no_file(folder: BookFolder, name: str) -> None:
+    publish(folder, book())
+    with pytest.raises(UnknownBook):
+        folder.book(name)
+    with pytest.raises(UnknownBook), folder.hold(name):
+        pytest.fail("held a book of a bad name")
+    assert [path.name for path in folder.root.iterdir()] == ["tales"]
+
+
+def test_a_document_id_is_a_name_and_never_a_path(folder: BookFolder) -> None:
+    publish(folder, book())
+    for name in ("../../current.json", "documents/00000.json", "\0", "/etc/passwd", "x" * 9999):
+        with pytest.raises(UnknownDocument):
+            folder.document("tales", name)
+
+
+def test_a_held_book_is_busy_and_free_again_after(folder: BookFolder, tmp_path: Path) -> None:
+    other = BookFolder(tmp_path)
+    with folder.hold("tales"):
+        with pytest.raises(BusyBook, match="tales"), other.hold("tales"):
+            pytest.fail("held twice")
+        with other.hold("another"):
+            pass
+    with other.hold("tales"):
+        pass
+
+
+def test_the_hold_of_a_dead_process_ends_with_it(folder: BookFolder, tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from bythebook.adapters.book_folder import BookFolder\n"
+        "with BookFolder(Path(sys.argv[1])).hold('tales'): os._exit(9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], timeout=30, check=False)
+    assert done.returncode == 9
+    with folder.hold("tales") as generations:
+        assert generations.is_dir()
+
+
+def test_holding_sweeps_what_a_killed_run_left(folder: BookFolder) -> None:
+    publish(folder, book())
+    (folder.root / "tales" / "generations" / "half-made" / "shard").mkdir(parents=True)
+    with folder.hold("tales") as generations:
+        assert [path.name for path in generations.iterdir()] == ["g1"]
+
+
+def test_removing_a_book_removes_all_of_it(folder: BookFolder) -> None:
+    publish(folder, book())
+    publish(folder, book("other"))
+    folder.remove("tales")
+    assert [path.name for path in folder.root.iterdir()] == ["other"]
+    with pytest.raises(UnknownBook):
+        folder.remove("tales")
+    publish(folder, book())  # and it can come back
+    assert folder.document("tales", "part/page") == DOCUMENT
+
+
+def test_a_busy_book_is_not_removed(folder: BookFolder, tmp_path: Path) -> None:
+    publish(folder, book())
+    with BookFolder(tmp_path).hold("tales"), pytest.raises(BusyBook):
+        folder.remove("tales")
+    assert folder.book("tales") == book()
+
+
+DAMAGED = ["", "{", "[]", "null", '{"book_id": "tales"}', '{"surprise": 1}', "\x00\x00"]
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_a_damaged_pointer_is_a_failed_store(folder: BookFolder, content: str) -> None:
+    publish(folder, book())
+    (folder.root / "tales" / "current.json").write_text(content)
+    for read in (folder.books, lambda: folder.book("tales"), lambda: folder.documents("tales")):
+        with pytest.raises(StoreFailed, match="tales") as caught:
+            read()
+        assert "Ingest" in caught.value.help_message
+
+
+def test_a_damaged_pointer_is_put_right_by_publishing_again(folder: BookFolder) -> None:
+    publish(folder, book())
+    (folder.root / "tales" / "current.json").write_bytes(b"\xff\xfe")
+    publish(folder, book(generation="g2"))
+    assert folder.book("tales").generation == "g2"
+    assert [path.name for path in (folder.root / "tales" / "generations").iterdir()] == ["g2"]
+
+
+@pytest.mark.parametrize("name", ["contents.json", "documents/00000.json"])
+@pytest.mark.parametrize("content", [None, b"", b"{", b"\xff", b'{"a": 1}', b"[1]"])
+def test_damaged_texts_are_a_failed_store(
+    folder: BookFolder, name: str, content: bytes | None
+) -> None:
+    publish(folder, book())
+    file = folder.generation_folder(book()) / name
+    file.unlink() if content is None else file.write_bytes(content)
+    with pytest.raises(StoreFailed):
+        folder.document("tales", "part/page")
+    with pytest.raises(StoreFailed):
+        folder.documents("tales")
+
+
+def test_a_reader_never_sees_half_a_pointer(folder: BookFolder, tmp_path: Path) -> None:
+    """Replacing a file is one step: whoever opened the old one reads it to its end."""
+    publish(folder, book())
+    pointer = folder.root / "tales" / "current.json"
+    with pointer.open() as old:
+        inode = os.fstat(old.fileno()).st_ino
+        publish(folder, book(generation="g2"))
+        assert json.load(old)["generation"] == "g1"
+    assert pointer.stat().st_ino != inode
+    assert not list(tmp_path.rglob("*.partial"))

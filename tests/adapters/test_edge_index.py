@@ -1,0 +1,424 @@
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.adapters.small_books import (
+    BIRDS,
+    CRAFTS,
+    GLASS,
+    HERON,
+    PAGES,
+    XK9,
+    CountingEmbedder,
+    core_over,
+    find,
+    generations,
+    publish,
+)
+
+from bythebook.ask.pipeline import collect
+from bythebook.bootstrap import Core
+from bythebook.domain.answers import Answered
+from bythebook.domain.questions import Question
+from bythebook.errors import StoreFailed, WrongEmbedder
+from bythebook.ports import Vectors
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Core:
+    """A core that only lends its model: loading it once is enough."""
+    return core_over(tmp_path_factory.mktemp("unused"))
+
+
+@pytest.fixture
+def core(tmp_path: Path, model: Core) -> Iterator[Core]:
+    core = core_over(tmp_path / "data", model)
+    yield core
+    core.close()
+    assert list((tmp_path / "data" / "open").glob("*")) == []
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return tmp_path / "source"
+
+
+# Searching
+
+
+def test_a_passage_is_found_by_its_meaning(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    best = find(core, "A long-legged bird, motionless by a pond, hoping to eat")[0]
+    assert best.chunk.text == HERON
+    assert best.cosine > 0.3
+    assert best.words < 0.1
+
+
+def test_a_passage_is_found_by_its_words(core: Core, source: Path) -> None:
+    filler = {f"{n}.md": f"# Page {n}\n\nValves and parts of kind {n}.\n" for n in range(40)}
+    publish(core, source, "tales", {**PAGES, **filler})
+    hits = find(core, "XK9000")
+    best = max(hits, key=lambda hit: hit.words)
+    assert best.chunk.text == XK9
+    assert all(hit.words == 0 for hit in hits if "XK9000" not in hit.chunk.text)
+
+
+def test_every_hit_has_both_scores_in_their_ranges(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    for question in ("How is glass made from sand?", HERON, "zzz", "heron " * 60, "🤖", "?"):
+        hits = find(core, question)
+        assert len(hits) == 4
+        assert all(-1 <= hit.cosine <= 1.0001 for hit in hits)
+        assert all(0 <= hit.words <= 1 for hit in hits)
+    exact = find(core, HERON)[0]
+    assert exact.chunk.text == HERON
+    assert exact.cosine > 0.8
+    assert exact.words > 0.5
+
+
+def test_a_chunk_comes_back_as_it_was_cut(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    for hit in find(core, "heron"):
+        chunk = hit.chunk
+        text = core.library.document("tales", chunk.document_id).text
+        assert text[chunk.char_start : chunk.char_end] == chunk.text
+        assert list(chunk.unit_texts()) == [chunk.text]
+        assert chunk.heading_path[-1] == chunk.section
+        assert chunk.chunk_id in core.press.chunk_ids("tales")
+
+
+def test_the_limit_bounds_what_each_way_finds(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    vector = asyncio.run(core.embedder.embed_query("heron"))
+    hits = asyncio.run(core.index.search("XK9000", vector, core.library.books(), 1))
+    assert {hit.chunk.text for hit in hits} == {HERON, XK9}  # one by meaning, one by words
+
+
+def test_one_book_or_all_are_searched(core: Core, source: Path) -> None:
+    publish(core, source, "birds", {"birds.md": BIRDS})
+    publish(core, source, "crafts", {"crafts.md": CRAFTS})
+    assert {hit.chunk.book_id for hit in find(core, "heron")} == {"birds", "crafts"}
+    only = find(core, "heron", [core.library.book("crafts")])
+    assert {hit.chunk.book_id for hit in only} == {"crafts"}
+    assert find(core, "heron", []) == []
+
+
+def test_the_same_page_in_two_books_has_two_ids(core: Core, source: Path) -> None:
+    publish(core, source, "one", {"birds.md": BIRDS})
+    publish(core, source, "two", {"birds.md": BIRDS})
+    first, second = core.press.chunk_ids("one"), core.press.chunk_ids("two")
+    assert len(first) == len(second) == 2
+    assert not first & second
+
+
+# Generations
+
+
+def test_an_open_index_sees_a_new_generation_at_the_next_question(core: Core, source: Path) -> None:
+    publish(core, source, "tales", {"birds.md": BIRDS})
+    index = core.index
+    assert find(core, "How is glass made?")[0].chunk.text != GLASS
+    publish(core, source, "tales")
+    assert find(core, "How is glass made?")[0].chunk.text == GLASS
+    assert core.index is index
+
+
+def test_a_reader_that_holds_the_old_generation_goes_on(core: Core, source: Path) -> None:
+    publish(core, source, "tales", {"birds.md": BIRDS})
+    old = core.library.books()
+    assert find(core, "heron", old)[0].chunk.text == HERON
+    publish(core, source, "tales", {"crafts.md": CRAFTS})
+    assert find(core, "heron", old)[0].chunk.text == HERON
+    assert find(core, "glass")[0].chunk.text == GLASS
+
+
+def test_a_reader_that_comes_late_with_an_old_pointer_gets_the_new_generation(
+    core: Core, source: Path
+) -> None:
+    publish(core, source, "tales", {"birds.md": BIRDS})
+    old = core.library.books()
+    publish(core, source, "tales", {"crafts.md": CRAFTS})
+    assert find(core, "glass", old)[0].chunk.text == GLASS
+
+
+def test_no_question_fails_while_generations_change(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    stop = threading.Event()
+    failures: list[BaseException] = []
+    asked = [0, 0]
+
+    def reader(number: int) -> None:
+        try:
+            while not stop.is_set():
+                assert find(core, "How is glass made?")[0].chunk.text == GLASS
+                asked[number] += 1
+        except BaseException as error:  # noqa: BLE001 - handed to the test
+            failures.append(error)
+
+    threads = [threading.Thread(target=reader, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for turn in range(6):
+        publish(core, source, "tales", {**PAGES, "more.md": f"# More\n\nPage number {turn}.\n"})
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert min(asked) > 6
+
+
+def test_old_generations_are_removed(core: Core, source: Path) -> None:
+    for turn in range(3):
+        publish(core, source, "tales", {"page.md": f"# Page\n\nTurn number {turn}.\n"})
+        assert generations(core, "tales") == [core.library.book("tales").generation]
+
+
+def test_a_failed_run_leaves_the_live_generation_alone(core: Core, source: Path) -> None:
+    class Failing(CountingEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            raise OSError("cut off")
+
+    publish(core, source, "tales")
+    live = core.library.book("tales")
+    with pytest.raises(OSError, match="cut off"):
+        publish(core, source, "tales", {"new.md": "# N\n\nNew."}, embedder=Failing(core.embedder))
+    assert core.library.book("tales") == live
+    assert generations(core, "tales") == [live.generation]
+    assert find(core, "glass")[0].chunk.text == GLASS
+
+
+# What is embedded
+
+
+def test_ingesting_again_gives_the_same_ids_and_embeds_nothing(core: Core, source: Path) -> None:
+    first = CountingEmbedder(core.embedder)
+    report = publish(core, source, "tales", embedder=first)
+    ids = core.press.chunk_ids("tales")
+    assert len(ids) == report.chunks == report.added == report.embedded == len(first.passages) == 4
+    second = CountingEmbedder(core.embedder)
+    again = publish(core, source, "tales", embedder=second)
+    assert core.press.chunk_ids("tales") == ids
+    assert second.passages == []
+    assert (again.added, again.kept, again.removed, again.embedded) == (0, 4, 0, 0)
+
+
+def test_a_change_of_one_page_embeds_only_its_chunk(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    before = core.press.chunk_ids("tales")
+    embedder = CountingEmbedder(core.embedder)
+    changed = {**PAGES, "birds.md": BIRDS.replace("shallow", "cold")}
+    report = publish(core, source, "tales", changed, embedder=embedder)
+    assert len(embedder.passages) == 1
+    assert "cold water" in embedder.passages[0]
+    assert len(before & core.press.chunk_ids("tales")) == 3
+    assert (report.added, report.kept, report.removed) == (1, 3, 1)
+
+
+def test_a_page_that_moves_within_the_book_is_not_embedded_again(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    embedder = CountingEmbedder(core.embedder)
+    new_page = {"a-first.md": "# First\n\nA page before all others.\n"}
+    publish(core, source, "tales", {**new_page, **PAGES}, embedder=embedder)
+    assert len(embedder.passages) == 1
+
+
+def test_another_model_embeds_everything(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    embedder = CountingEmbedder(core.embedder, name="another model")
+    publish(core, source, "tales", embedder=embedder)
+    assert len(embedder.passages) == 4
+    assert core.library.book("tales").embedding_model == "another model"
+
+
+def test_an_index_of_another_model_is_not_searched(core: Core, source: Path) -> None:
+    embedder = CountingEmbedder(core.embedder, name="another model")
+    publish(core, source, "tales", embedder=embedder)
+    with pytest.raises(WrongEmbedder, match="another model") as caught:
+        asyncio.run(collect(Question("How is glass made?"), core.ask))
+    assert "Ingest 'tales' again" in caught.value.help_message
+    ports = replace(core.ask, embedder=embedder)
+    assert isinstance(asyncio.run(collect(Question("How is glass made?"), ports)), Answered)
+
+
+# Many readers of one folder
+
+
+def test_two_indexes_read_one_folder_side_by_side(core: Core, source: Path, model: Core) -> None:
+    publish(core, source, "tales")
+    other = core_over(core.settings.data_dir, model)
+    assert find(core, "glass")[0].chunk.text == GLASS
+    assert find(other, "glass")[0].chunk.text == GLASS
+    other.close()
+    assert find(core, "heron")[0].chunk.text == HERON
+    publish(core, source, "tales", {"crafts.md": CRAFTS})
+    assert find(other, "heron")[0].chunk.text != HERON  # a closed index opens again
+    other.close()
+
+
+CHILD = """
+import asyncio, sys
+from pathlib import Path
+from bythebook.bootstrap import Core
+from bythebook.settings import Settings
+
+core = Core(Settings(data_dir=Path(sys.argv[1]), threads=1))
+
+async def search():
+    vector = await core.embedder.embed_query("How is glass made?")
+    hits = await core.index.search("How is glass made?", vector, core.library.books(), 1)
+    return max(hits, key=lambda hit: hit.cosine).chunk.text
+
+print(asyncio.run(search()), flush=True)
+sys.stdin.read()  # until told
+print(asyncio.run(search()), flush=True)
+if sys.argv[2] == "closes":
+    core.close()
+"""
+
+
+class Child:
+    """Another process that reads the same folder."""
+
+    def __init__(self, core: Core, ending: str) -> None:
+        command = [sys.executable, "-c", CHILD, str(core.settings.data_dir), ending]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        self.first = self.process.stdout.readline().strip()
+
+    def end(self) -> str:
+        out, _ = self.process.communicate("", timeout=30)
+        assert self.process.returncode == 0
+        return out.strip()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def test_another_process_reads_along_and_follows_a_new_generation(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    child = Child(core, "closes")
+    assert child.first == GLASS
+    assert find(core, "How is glass made?")[0].chunk.text == GLASS
+    newer = CRAFTS.replace("limestone", "lime")
+    publish(core, source, "tales", {"crafts.md": newer})
+    assert child.end() == GLASS.replace("limestone", "lime")
+
+
+def test_copies_of_dead_processes_are_swept_and_those_of_the_living_are_not(
+    core: Core, source: Path, model: Core
+) -> None:
+    publish(core, source, "tales")
+    copies = core.settings.data_dir / "open"
+    dead = Child(core, "closes")
+    dead.kill()
+    assert len(list(copies.iterdir())) == 1
+    living = Child(core, "closes")
+    assert len(list(copies.iterdir())) == 1  # the dead one's is gone
+    assert find(core, "glass")[0].chunk.text == GLASS
+    assert len(list(copies.iterdir())) == 2
+    assert living.end() == GLASS
+    assert len(list(copies.iterdir())) == 1
+
+
+def test_many_readers_that_come_and_go_do_not_disturb_each_other(
+    core: Core, source: Path, model: Core
+) -> None:
+    publish(core, source, "tales")
+    failures: list[BaseException] = []
+
+    def visit() -> None:
+        try:
+            for _ in range(8):
+                visitor = core_over(core.settings.data_dir, model)
+                assert find(visitor, "glass")[0].chunk.text == GLASS
+                visitor.close()
+        except BaseException as error:  # noqa: BLE001 - handed to the test
+            failures.append(error)
+
+    visitors = [threading.Thread(target=visit) for _ in range(6)]
+    for visitor in visitors:
+        visitor.start()
+    for visitor in visitors:
+        visitor.join()
+    assert failures == []
+
+
+# Damage
+
+
+def shard_file(core: Core, name: str) -> Path:
+    folder = core.library.generation_folder(core.library.book("tales"))
+    return next(path for path in sorted(folder.rglob(name)) if path.is_file())
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("term_counts.json", remove),
+        ("term_counts.json", cut),
+        ("segment.json", remove),
+        ("version.info", remove),
+        ("version.info", cut),
+        ("mutable_id_tracker.mappings", remove),
+        ("page_0.dat", remove),
+        ("chunk_0.mmap", remove),
+        ("status.dat", cut),  # the library panics
+        ("edge_config.json", cut),
+    ],
+)
+def test_a_damaged_index_is_a_failed_store_and_leaves_no_heap_of_copies(
+    core: Core, source: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    publish(core, source, "tales")
+    damage(shard_file(core, name))
+    for _ in range(2):
+        with pytest.raises(StoreFailed):
+            find(core, "heron")
+    homes = list((core.settings.data_dir / "open").iterdir())
+    copies = [path for home in homes for path in home.iterdir() if path.name != "alive"]
+    assert len(copies) <= 1  # one at most, not one for each question
+
+
+def test_term_counts_without_counts_are_a_failed_store(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    shard_file(core, "term_counts.json").write_text(json.dumps({"chunks": 4}))
+    with pytest.raises(StoreFailed):
+        find(core, "heron")
+
+
+def test_a_missing_generation_is_a_failed_store_until_ingested_again(
+    core: Core, source: Path
+) -> None:
+    publish(core, source, "tales")
+    shutil.rmtree(core.library.generation_folder(core.library.book("tales")))
+    with pytest.raises(StoreFailed, match="tales"):
+        find(core, "heron")
+    report = publish(core, source, "tales")
+    assert (report.added, report.embedded) == (4, 0)
+    assert find(core, "heron")[0].chunk.text == HERON
+
+
+def test_damage_in_one_book_spares_the_others(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    publish(core, source, "other", {"birds.md": BIRDS})
+    shard_file(core, "segment.json").unlink()
+    assert find(core, "heron", [core.library.book("other")])[0].chunk.text == HERON

@@ -1,0 +1,110 @@
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bythebook.adapters.sqlite_vectors import SqliteVectors
+from bythebook.errors import StoreFailed
+from bythebook.ports import Vector
+
+
+def vector(seed: int, size: int = 384) -> Vector:
+    return np.random.default_rng(seed).normal(size=size).astype(np.float32)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "vectors.sqlite"
+
+
+def test_vectors_come_back_bit_for_bit(path: Path) -> None:
+    given = {"a": vector(1), "b": np.array([0.0, -0.0, np.pi, 1e-38], np.float32)}
+    SqliteVectors(path).put("model", given)
+    found = SqliteVectors(path).get("model", ["a", "b"])
+    assert set(found) == {"a", "b"}
+    for name, value in given.items():
+        assert found[name].dtype == np.float32
+        assert found[name].tobytes() == value.tobytes()
+
+
+def test_what_is_not_known_is_left_out(path: Path) -> None:
+    cache = SqliteVectors(path)
+    cache.put("model", {"a": vector(1)})
+    assert set(cache.get("model", ["a", "b"])) == {"a"}
+    assert cache.get("model", []) == {}
+
+
+def test_a_model_sees_only_its_own_vectors(path: Path) -> None:
+    cache = SqliteVectors(path)
+    cache.put("one", {"a": vector(1)})
+    cache.put("two", {"a": vector(2, size=1024)})
+    assert cache.get("one", ["a"])["a"].shape == (384,)
+    assert cache.get("two", ["a"])["a"].shape == (1024,)
+    assert cache.get("three", ["a"]) == {}
+
+
+def test_a_vector_put_again_replaces_the_old(path: Path) -> None:
+    cache = SqliteVectors(path)
+    cache.put("model", {"a": vector(1)})
+    cache.put("model", {"a": vector(2)})
+    assert np.array_equal(cache.get("model", ["a"])["a"], vector(2))
+
+
+def test_more_hashes_than_a_statement_takes_are_asked_in_parts(path: Path) -> None:
+    cache = SqliteVectors(path)
+    cache.put("model", {str(n): vector(n, size=4) for n in range(1201)})
+    found = cache.get("model", [str(n) for n in range(2000)])
+    assert len(found) == 1201
+    assert all(np.array_equal(found[str(n)], vector(n, size=4)) for n in (0, 499, 500, 1200))
+
+
+def test_asking_an_empty_cache_makes_no_file(path: Path) -> None:
+    assert SqliteVectors(path).get("model", ["a"]) == {}
+    assert not path.parent.exists()
+
+
+def test_a_vector_is_safe_once_put_returned(path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; import numpy as np\n"
+        "from bythebook.adapters.sqlite_vectors import SqliteVectors\n"
+        "SqliteVectors(Path(sys.argv[1])).put('model', {'a': np.ones(4, np.float32)})\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], timeout=30, check=False)
+    assert done.returncode == -9
+    assert np.array_equal(SqliteVectors(path).get("model", ["a"])["a"], np.ones(4, np.float32))
+
+
+def test_writers_side_by_side_lose_nothing(path: Path) -> None:
+    failures: list[BaseException] = []
+
+    def write(worker: int) -> None:
+        try:
+            for turn in range(15):
+                SqliteVectors(path).put("model", {f"{worker}-{turn}": vector(worker, size=4)})
+        except BaseException as error:  # noqa: BLE001 - handed to the test
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    names = [f"{worker}-{turn}" for worker in range(4) for turn in range(15)]
+    assert len(SqliteVectors(path).get("model", names)) == 60
+
+
+def test_a_damaged_cache_is_a_failed_store_that_says_what_to_do(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"this is no database" * 500)
+    for use in (
+        lambda: SqliteVectors(path).get("model", ["a"]),
+        lambda: SqliteVectors(path).put("model", {"a": vector(1)}),
+    ):
+        with pytest.raises(StoreFailed, match=r"vectors\.sqlite") as caught:
+            use()
+        assert "delete it" in caught.value.help_message

@@ -1,0 +1,479 @@
+"""Health routes, the OpenAPI description, and the pages for people."""
+
+import html
+import http.client
+import json
+import re
+from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+from urllib.parse import quote
+
+import httpx
+import pytest
+from tests.conftest import SAMPLE, free_port, serving
+from tests.contracts.fakes import (
+    FakeIndex,
+    FakeLibrary,
+    call,
+    fake_service,
+    one_page,
+)
+
+from bythebook.ask.links import quote_check
+from bythebook.bootstrap import Core
+from bythebook.domain.answers import Hit
+from bythebook.domain.books import Chunk, Unit
+from bythebook.errors import StoreFailed
+from bythebook.http.app import Service
+from bythebook.settings import Settings
+
+ANSWERED = "How do ROS 2 nodes communicate?"
+FOREIGN = "Who won the football world cup in 1998?"
+
+
+# Health
+
+
+def test_a_living_process_says_so(client: httpx.Client) -> None:
+    reply = client.get("/livez")
+    assert (reply.status_code, reply.json()) == (200, {"status": "alive"})
+
+
+@pytest.mark.parametrize("path", ["/readyz", "/health"])
+def test_each_part_is_reported_with_its_latency(client: httpx.Client, path: str) -> None:
+    reply = client.get(path)
+    assert reply.status_code == 200
+    assert reply.json()["status"] == "ok"
+    parts = reply.json()["dependencies"]
+    assert set(parts) == {"library", "embedder", "index"}
+    for part in parts.values():
+        assert set(part) == {"status", "latency_ms", "message"}
+        assert part["status"] == "ok"
+        assert part["latency_ms"] >= 0
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A server without a book."""
+    core = Core(Settings(data_dir=tmp_path_factory.mktemp("empty"), port=free_port()))
+    with serving(core) as server, httpx.Client(base_url=server.url) as client:
+        yield client
+
+
+def test_an_empty_library_lives_but_is_not_ready_and_says_why(empty: httpx.Client) -> None:
+    assert empty.get("/livez").status_code == 200
+    reply = empty.get("/readyz")
+    assert reply.status_code == 503
+    assert reply.json()["status"] == "degraded"
+    library = reply.json()["dependencies"]["library"]
+    assert library["status"] == "failed"
+    assert "bythebook ingest" in library["message"]
+    assert empty.get("/health").status_code == 200
+    assert empty.get("/health").json() | {"dependencies": {}} == {
+        "status": "degraded",
+        "dependencies": {},
+    }
+
+
+def test_an_empty_library_says_on_its_page_what_to_do(empty: httpx.Client) -> None:
+    reply = empty.get("/")
+    assert reply.status_code == 200
+    assert "bythebook ingest" in reply.text
+
+
+def test_a_failing_part_is_named_and_the_others_are_still_tried() -> None:
+    async def broken() -> None:
+        raise StoreFailed("The index is gone.", "Ingest again.")
+
+    async def sound() -> None:
+        return
+
+    plain = fake_service()
+    service = Service(plain.ask, plain.reader_url, "0", {"index": broken, "embedder": sound})
+    reply = call(service, "GET", "/readyz")
+    parts = reply.json()["dependencies"]
+    assert reply.status_code == 503
+    assert parts["index"]["message"] == "The index is gone. Ingest again."
+    assert parts["embedder"]["status"] == "ok"
+
+
+# OpenAPI
+
+
+def test_the_description_lists_every_route_with_its_statuses(client: httpx.Client) -> None:
+    description = client.get("/openapi.json").json()
+    assert description["openapi"].startswith("3.")
+    paths = description["paths"]
+    assert set(paths) == {"/api/query", "/v1/query", "/livez", "/readyz", "/health"}
+    for path in ("/api/query", "/v1/query"):
+        assert set(paths[path]["post"]["responses"]) == {"200", "413", "422", "500", "503"}
+    assert set(paths["/readyz"]["get"]["responses"]) == {"200", "503"}
+    names = [
+        operation["operationId"] for methods in paths.values() for operation in methods.values()
+    ]
+    assert len(names) == len(set(names))
+
+
+def test_every_reference_of_the_description_leads_somewhere(client: httpx.Client) -> None:
+    reply = client.get("/openapi.json")
+    schemas = reply.json()["components"]["schemas"]
+    references = set(re.findall(r'"#/components/schemas/(\w+)"', reply.text))
+    assert references
+    assert references <= set(schemas)
+
+
+def test_the_described_request_has_the_contracts_limits(client: httpx.Client) -> None:
+    schema = client.get("/openapi.json").json()["components"]["schemas"]["QueryRequest"]
+    assert schema["required"] == ["query"]
+    assert schema["additionalProperties"] is False
+    fields = schema["properties"]
+    assert (fields["query"]["minLength"], fields["query"]["maxLength"]) == (1, 500)
+    selected = fields["selected_text"]["anyOf"][0]
+    assert (selected["minLength"], selected["maxLength"]) == (10, 5000)
+    top_k = fields["top_k"]
+    assert (top_k["minimum"], top_k["maximum"], top_k["default"]) == (1, 20, 5)
+
+
+def test_the_contracts_page_shows_routes_and_fields(client: httpx.Client) -> None:
+    page = client.get("/docs").text
+    for words in ("POST /api/query", "GET /readyz", "selected_text", "nearest_sections"):
+        assert words in page
+
+
+# Pages
+
+
+class Tags(HTMLParser):
+    """The tags of a page and what a reader sees of it."""
+
+    VOID = frozenset({"meta", "link", "input", "br"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def links(self) -> list[str]:
+        return [
+            str(value)
+            for _, attributes in self.tags
+            for name, value in attributes.items()
+            if name in {"href", "src", "action", "srcset", "data", "poster"}
+        ]
+
+
+ALLOWED_TAGS = frozenset(
+    """html head meta title link body header main footer form label input button select option a p
+    section sup ol ul li q span em h1 h2 h3 h4 h5 h6 table tr th td pre code mark article""".split()
+)
+ALLOWED_ATTRIBUTES = frozenset(
+    """lang charset name content rel href class action role for type id maxlength required value
+    aria-label aria-live selected""".split()
+)
+
+
+def check_page(reply: httpx.Response, own: Sequence[str] = ("http://127.0.0.1:",)) -> Tags:
+    """Check what holds for every page: well formed, nothing foreign in it, nothing that runs."""
+    assert reply.status_code == 200
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+    policy = reply.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    assert "unsafe" not in policy
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    tags = Tags(reply.text)
+    assert tags.open == []
+    assert {tag for tag, _ in tags.tags} <= ALLOWED_TAGS
+    assert {name for _, attributes in tags.tags for name in attributes} <= ALLOWED_ATTRIBUTES
+    for link in tags.links():
+        assert link.startswith(("/", "#", *own)), link
+        assert not link.startswith("//")
+    return tags
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/docs",
+        f"/?q={quote(ANSWERED)}",
+        f"/?q={quote(FOREIGN)}",
+        f"/?q={quote(ANSWERED)}&book={SAMPLE}",
+        "/?q=x&book=nothing",
+        f"/?q={'x' * 501}",
+        "/?q=%00",
+        "/?q=%ff%fe",
+        "/?q=%20&book=%00",
+        f"/read/{SAMPLE}",
+    ],
+)
+def test_every_page_is_sound_and_loads_nothing_from_elsewhere(
+    client: httpx.Client, path: str
+) -> None:
+    check_page(client.get(path))
+
+
+def test_the_style_sheet_is_there_and_loads_nothing(client: httpx.Client) -> None:
+    reply = client.get("/reader.css")
+    assert reply.headers["content-type"].startswith("text/css")
+    assert "mark" in reply.text
+    assert not re.search(r"@import|url\(|https?:", reply.text)
+
+
+def test_asking_on_the_page_gives_the_contracts_answer(client: httpx.Client) -> None:
+    answer = client.post("/api/query", json={"query": ANSWERED}).json()["answer"]
+    page = check_page(client.get("/", params={"q": ANSWERED}))
+    shown = " ".join(page.words)
+    for citation in answer["citations"]:
+        assert citation["referenced_text"] in shown
+    opened = [link for link in page.links() if "?mark=" in link]
+    assert len(opened) == len(answer["citations"])
+    assert '<mark id="quote">' in client.get(opened[0]).text
+
+
+def test_the_page_refuses_as_the_contract_does(client: httpx.Client) -> None:
+    refusal = client.post("/api/query", json={"query": FOREIGN}).json()["refusal"]
+    page = check_page(client.get("/", params={"q": FOREIGN}))
+    shown = " ".join(page.words)
+    assert refusal["reason"] in shown
+    assert refusal["nearest_sections"][0]["section"] in shown
+
+
+def test_the_contents_lead_to_every_document(client: httpx.Client, sample_core: Core) -> None:
+    page = check_page(client.get(f"/read/{SAMPLE}"))
+    documents = sample_core.library.documents(SAMPLE)
+    assert len(documents) > 20
+    assert [link for link in page.links() if link.startswith(f"/read/{SAMPLE}/")] == [
+        f"/read/{SAMPLE}/{quote(document.document_id)}" for document in documents
+    ]
+
+
+def test_every_document_shows_the_very_text_that_offsets_count_in(
+    client: httpx.Client, sample_core: Core
+) -> None:
+    for document in sample_core.library.documents(SAMPLE):
+        place = f"/read/{SAMPLE}/{quote(document.document_id)}"
+        plain = client.get(f"{place}.txt")
+        assert plain.headers["content-type"] == "text/plain; charset=utf-8"
+        assert plain.headers["x-content-type-options"] == "nosniff"
+        assert plain.text == document.text
+        reply = client.get(place)
+        check_page(reply)
+        article = re.search(r"<article>(.*)</article>", reply.text, flags=re.DOTALL)
+        assert article is not None
+        assert visible(article.group(1)) == without_bars(document.text)
+
+
+def visible(fragment: str) -> str:
+    """What a reader sees, white space aside."""
+    return without_bars(html.unescape(re.sub(r"<[^>]*>", " ", fragment)))
+
+
+def without_bars(text: str) -> str:
+    return "".join(text.replace(" | ", " ").split())
+
+
+def test_each_heading_carries_the_anchor_that_links_use(
+    client: httpx.Client, sample_core: Core
+) -> None:
+    for document in sample_core.library.documents(SAMPLE):
+        page = client.get(f"/read/{SAMPLE}/{quote(document.document_id)}").text
+        for section in document.sections:
+            assert not section.anchor or page.count(f' id="{section.anchor}"') == 1
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "5-20-00000000",
+        "0-999999999-12345678",
+        "20-5-00000000",
+        "0-0-00000000",
+        "x",
+        "5-20",
+        "-1-5-00000000",
+        "🤖",
+    ],
+)
+def test_a_mark_that_no_longer_fits_marks_nothing_and_says_so(
+    client: httpx.Client, sample_core: Core, mark: str
+) -> None:
+    document = sample_core.library.documents(SAMPLE)[0]
+    reply = client.get(f"/read/{SAMPLE}/{document.document_id}", params={"mark": mark})
+    check_page(reply)
+    assert "<mark" not in reply.text
+    assert "The quoted passage has changed since this link was made." in reply.text
+
+
+def test_without_a_mark_nothing_is_said_of_one(client: httpx.Client, sample_core: Core) -> None:
+    document = sample_core.library.documents(SAMPLE)[0]
+    page = client.get(f"/read/{SAMPLE}/{document.document_id}").text
+    assert "<mark" not in page
+    assert "has changed" not in page
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/read/nothing",
+        "/read/nothing/page",
+        "/read/nothing/page.txt",
+        f"/read/{SAMPLE}/nothing",
+        f"/read/{SAMPLE}/nothing.txt",
+        f"/read/{SAMPLE}/.txt",
+        f"/read/{SAMPLE}/",
+        "/read/..",
+        "/read/%2e%2e",
+        "/read/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        f"/read/{SAMPLE}/%2e%2e/%2e%2e/current.json",
+        f"/read/{SAMPLE}/..%2f..%2fcurrent.json",
+        f"/read/{SAMPLE}/%2fetc%2fpasswd",
+        f"/read/{SAMPLE}/documents/00000.json",
+        f"/read/{SAMPLE}%2fgenerations",
+        "/read/%00",
+        f"/read/{SAMPLE}/%00",
+        f"/read/{SAMPLE}/%00.txt",
+        f"/read/{SAMPLE}/%ff%fe",
+        "/read/" + "a" * 5000,
+        f"/read/{SAMPLE}/" + "a" * 5000,
+        "/read/Physical-AI",
+        "/reader.css/..",
+    ],
+)
+def test_what_is_not_there_is_404_whatever_its_name(client: httpx.Client, path: str) -> None:
+    connection = http.client.HTTPConnection(client.base_url.host, client.base_url.port)
+    try:  # http.client sends a path as it is; httpx would put its dots right
+        connection.request("GET", path)
+        reply = connection.getresponse()
+        assert reply.status == 404
+        assert json.loads(reply.read())["error"] == "not_found"
+    finally:
+        connection.close()
+
+
+# A hostile book
+
+SCRIPT = "<script>alert(1)</script>"
+BREAKOUT = '"\'><img src=x onerror=alert(1)><a href="javascript:alert(1)">'
+HOSTILE = f"{SCRIPT} {BREAKOUT} &lt;b&gt; </mark></article></main> ]]> {{{{7*7}}}} \u202e"
+
+
+@pytest.fixture
+def hostile() -> Service:
+    """A service whose book says bad things everywhere it can."""
+    text = f"{HOSTILE}\n\nQuoted: {HOSTILE} to the end."
+    document = one_page(f"page {BREAKOUT}", HOSTILE, text, anchor='x" onclick="alert(1)')
+    quoted = text.split("\n\n")[1]
+    start = len(text) - len(quoted)
+    chunk = Chunk(
+        "tales",
+        document.document_id,
+        0,
+        quoted,
+        HOSTILE,
+        HOSTILE,
+        (HOSTILE,),
+        'x" onclick="alert(1)',
+        "",
+        None,
+        start,
+        len(text),
+        9,
+        (Unit("sentence", 0, len(quoted)),),
+    )
+    library = FakeLibrary({"tales": [document]})
+    return fake_service(library=library, index=FakeIndex(hits=[Hit(chunk, 0.9, 0.9)]))
+
+
+def hostile_pages(service: Service) -> Iterator[tuple[str, httpx.Response]]:
+    document = service.ask.library.documents("tales")[0]
+    page = f"/read/tales/{quote(document.document_id)}"
+    start = document.blocks[1].start
+    check = quote_check(document.text[start:])
+    question = quote(f"What? {HOSTILE}")
+    for path in (
+        "/read/tales",
+        page,
+        f"{page}?mark={start}-{len(document.text)}-{check}",
+        f"{page}?mark={quote(HOSTILE)}",
+        f"/?q={question}",
+        f"/?q=x&book={question}",
+        f"/?q={question}&book={question}",
+    ):
+        yield path, call(service, "GET", path)
+
+
+def test_a_hostile_book_and_question_are_escaped_on_every_page(hostile: Service) -> None:
+    for path, reply in hostile_pages(hostile):
+        tags = check_page(reply, own=("http://reader.test",))
+        assert "<script" not in reply.text.lower(), path
+        assert "<img" not in reply.text.lower(), path
+        assert not any(name.startswith("on") for _, given in tags.tags for name in given), path
+        assert not any("javascript:" in link for link in tags.links()), path
+
+
+def test_a_hostile_text_is_shown_and_marked_whole(hostile: Service) -> None:
+    document = hostile.ask.library.documents("tales")[0]
+    replies = dict(hostile_pages(hostile))
+    page = next(
+        reply.text for path, reply in replies.items() if "?mark=2" in path or "?mark=1" in path
+    )
+    marked = re.search(r'<mark id="quote">(.*?)</mark>', page, flags=re.DOTALL)
+    assert marked is not None
+    assert html.unescape(marked.group(1)) == document.text.split("\n\n")[1]
+    assert SCRIPT in "".join(Tags(page).words)
+
+
+def test_a_hostile_quote_is_shown_with_a_link_that_opens(hostile: Service) -> None:
+    reply = call(hostile, "GET", "/?q=anything")
+    tags = check_page(reply, own=("http://reader.test",))
+    assert "Quoted: " + HOSTILE in "".join(tags.words)
+    link = next(link for link in tags.links() if "?mark=" in link)
+    assert '<mark id="quote">' in call(hostile, "GET", link).text
+
+
+def test_a_hostile_refusal_is_escaped(hostile: Service) -> None:
+    index = hostile.ask.index
+    assert isinstance(index, FakeIndex)
+    index.hits = [Hit(index.hits[0].chunk, 0.0, 0.0)]
+    tags = check_page(call(hostile, "GET", "/?q=anything"), own=("http://reader.test",))
+    assert HOSTILE in "".join(tags.words)
+    assert any(link.startswith("http://reader.test/read/tales/page") for link in tags.links())
+
+
+def test_a_book_with_a_site_is_linked_by_its_own_address() -> None:
+    document = one_page("tales", "Tales", "Tales\n\nThe heron waits at the river.")
+    chunk = Chunk(
+        "tales",
+        "tales",
+        0,
+        "The heron waits at the river.",
+        "Tales",
+        "Tales",
+        ("Tales",),
+        "",
+        "https://book.test/tales",
+        None,
+        7,
+        36,
+        9,
+        (Unit("sentence", 0, 29),),
+    )
+    library = FakeLibrary({"tales": [document]})
+    service = fake_service(library=library, index=FakeIndex(hits=[Hit(chunk, 0.9, 0.9)]))
+    tags = check_page(call(service, "GET", "/?q=heron"), own=("https://book.test/",))
+    assert "https://book.test/tales#:~:text=The%20heron%20waits%20at%20the%20river." in tags.links()

@@ -1,0 +1,181 @@
+"""Runs that are killed, and runs that meet: the live book stays, the next run is whole."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.adapters.small_books import core_over, find, generations, publish
+
+from bythebook.bootstrap import Core
+from bythebook.errors import BusyBook
+
+OLD = {"birds.md": "# Birds\n\nThe heron waits at the river until a fish comes near.\n"}
+NEW = {
+    f"page{n}.md": f"# Page {n}\n\n"
+    + "\n\n".join(
+        f"## Part {n}.{m}\n\nStone number {n}-{m} lies on hill {m} of valley {n}."
+        for m in range(12)
+    )
+    for n in range(16)
+}
+CHILD = """
+import asyncio, sys, time
+from dataclasses import replace
+from pathlib import Path
+from bythebook.bootstrap import Core
+from bythebook.ingest.pipeline import IngestOrder, ingest
+from bythebook.settings import Settings
+
+core = Core(Settings(data_dir=Path(sys.argv[1]), threads=1))
+
+class Slow:
+    model_id, dimension = core.embedder.model_id, core.embedder.dimension
+    count_tokens = core.embedder.count_tokens
+    async def embed_passages(self, texts):
+        time.sleep(float(sys.argv[3]))
+        return await core.embedder.embed_passages(texts)
+
+def tell(progress):
+    print(progress.stage, progress.done, flush=True)
+
+ports = replace(core.ingest, embedder=Slow())
+asyncio.run(ingest(IngestOrder(Path(sys.argv[2]), "tales"), ports, tell))
+print("finished", flush=True)
+"""
+
+
+class Ingest:
+    """An ingest run in a process of its own."""
+
+    def __init__(self, core: Core, source: Path, slow: float = 0.0) -> None:
+        command = [sys.executable, "-c", CHILD, str(core.settings.data_dir), str(source), str(slow)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    def wait_for(self, words: str) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.strip() == words:
+                return
+        pytest.fail(f"the run ended before {words!r}")
+
+    def kill(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+        assert self.process.returncode in {-signal.SIGKILL, 0}  # 0: it was through already
+
+    def end(self) -> None:
+        out, _ = self.process.communicate(timeout=30)
+        assert self.process.returncode == 0
+        assert out.rstrip().endswith("finished")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Core:
+    return core_over(tmp_path_factory.mktemp("unused"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, model: Core) -> frozenset[str]:
+    """The ids of the new book's chunks when nothing goes wrong."""
+    home = tmp_path_factory.mktemp("undisturbed")
+    core = core_over(home / "data", model)
+    publish(core, home / "source", "tales", NEW)
+    return core.press.chunk_ids("tales")
+
+
+@pytest.fixture
+def core(tmp_path: Path, model: Core) -> Iterator[Core]:
+    """A library with the old book in it, and the new book's pages beside it."""
+    core = core_over(tmp_path / "data", model)
+    publish(core, tmp_path / "source", "tales", OLD)
+    for name, text in NEW.items():
+        (tmp_path / "source" / name).write_text(text)
+    (tmp_path / "source" / "birds.md").unlink()
+    yield core
+    core.close()
+
+
+def assert_old_book_answers(core: Core) -> None:
+    assert find(core, "Where does the heron wait?")[0].chunk.text.startswith("The heron waits")
+    assert core.library.document("tales", "birds").text.startswith("Birds")
+
+
+def assert_next_run_is_whole(core: Core, source: Path, ids: frozenset[str]) -> None:
+    Ingest(core, source).end()
+    live = core.library.book("tales")
+    assert core.press.chunk_ids("tales") == ids
+    assert generations(core, "tales") == [live.generation]
+    assert (live.documents, live.chunks) == (16, len(ids))
+    sentence = "Stone number 3-7 lies on hill 7 of valley 3."
+    assert sentence in {hit.chunk.text for hit in find(core, sentence)}
+    assert not list(core.library.root.rglob("*.partial"))
+
+
+def test_a_run_killed_while_embedding_changes_nothing_and_loses_little(
+    core: Core, tmp_path: Path, undisturbed: frozenset[str]
+) -> None:
+    run = Ingest(core, tmp_path / "source", slow=0.2)
+    run.wait_for("embedding 64")
+    run.kill()
+    assert_old_book_answers(core)
+    report = publish(core, tmp_path / "source", "tales", NEW)
+    assert report.embedded <= len(undisturbed) - 64  # what was safe is not embedded again
+    assert core.press.chunk_ids("tales") == undisturbed
+    assert generations(core, "tales") == [core.library.book("tales").generation]
+
+
+def test_runs_killed_at_random_moments_leave_the_old_book_or_the_new(
+    core: Core, tmp_path: Path, undisturbed: frozenset[str]
+) -> None:
+    moments = random.Random(7)
+    old = core.library.book("tales")
+    for _ in range(5):
+        run = Ingest(core, tmp_path / "source", slow=0.1)
+        run.wait_for("reading 16")
+        time.sleep(moments.uniform(0, 0.8))
+        run.kill()
+        if core.library.book("tales") == old:
+            assert_old_book_answers(core)
+        else:
+            assert core.press.chunk_ids("tales") == undisturbed
+    assert_next_run_is_whole(core, tmp_path / "source", undisturbed)
+
+
+def test_a_run_killed_while_publishing_leaves_the_old_book_or_the_new(
+    core: Core, tmp_path: Path, undisturbed: frozenset[str]
+) -> None:
+    old = core.library.book("tales")
+    moments = random.Random(11)
+    for _ in range(4):
+        run = Ingest(core, tmp_path / "source")
+        run.wait_for("publishing 0")
+        time.sleep(moments.uniform(0, 0.05))
+        run.kill()
+        if core.library.book("tales") == old:
+            assert_old_book_answers(core)
+        else:
+            assert core.press.chunk_ids("tales") == undisturbed
+            assert find(core, "hill 7 of valley 3")[0].chunk.section.startswith("Part")
+    assert_next_run_is_whole(core, tmp_path / "source", undisturbed)
+
+
+def test_the_second_of_two_runs_is_told_and_the_first_ends_well(
+    core: Core, tmp_path: Path, undisturbed: frozenset[str]
+) -> None:
+    first = Ingest(core, tmp_path / "source", slow=0.4)
+    first.wait_for("embedding 0")
+    with pytest.raises(BusyBook, match="tales") as caught:
+        publish(core, tmp_path / "second", "tales", OLD)
+    assert caught.value.retryable
+    with pytest.raises(BusyBook):
+        core.press.remove("tales")
+    publish(core, tmp_path / "other", "other", OLD)  # another book is not held
+    assert_old_book_answers(core)
+    first.end()
+    assert core.press.chunk_ids("tales") == undisturbed

@@ -1,0 +1,274 @@
+"""Plain stand-ins for the parts of the product, and short ways to make its nouns."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from bythebook.domain.answers import Draft, Evidence, Hit, Judgement, Passage
+from bythebook.domain.books import (
+    Block,
+    BlockKind,
+    Book,
+    Chunk,
+    Document,
+    Section,
+    SourceBook,
+    Unit,
+    UnitKind,
+)
+from bythebook.domain.questions import Plan
+from bythebook.errors import UnknownBook, UnknownDocument
+from bythebook.ports import Embedder, Vector, Vectors
+
+MODEL = "all-MiniLM-L6-v2-fake"
+
+
+def words(texts: Sequence[str]) -> list[int]:
+    """Count tokens as words."""
+    return [len(text.split()) for text in texts]
+
+
+def make_chunk(
+    *parts: str | tuple[UnitKind, str],
+    book_id: str = "robots",
+    document_id: str = "walking",
+    char_start: int = 0,
+    source_url: str = "",
+    anchor: str = "",
+    section: str = "Gaits",
+) -> Chunk:
+    """Make a chunk of units, each on a line of its own; a bare text is a sentence."""
+    units: list[Unit] = []
+    text = ""
+    for part in parts:
+        kind: UnitKind = "sentence" if isinstance(part, str) else part[0]
+        body = part if isinstance(part, str) else part[1]
+        text += "\n" if text else ""
+        units.append(Unit(kind, len(text), len(text) + len(body)))
+        text += body
+    return Chunk(
+        book_id=book_id,
+        document_id=document_id,
+        chunk_index=0,
+        text=text,
+        chapter="Walking",
+        section=section,
+        heading_path=("Walking", section),
+        anchor=anchor,
+        source_url=source_url,
+        page=None,
+        char_start=char_start,
+        char_end=char_start + len(text),
+        token_count=len(text.split()),
+        units=tuple(units),
+    )
+
+
+def make_passage(*parts: str | tuple[UnitKind, str], relevance: float = 0.9) -> Passage:
+    """Make a passage of units."""
+    return Passage(make_chunk(*parts), relevance)
+
+
+def make_document(
+    *blocks: tuple[BlockKind, str], document_id: str = "walking", url: str = ""
+) -> Document:
+    """Make a document of blocks; each heading opens a section, named and anchored by its text."""
+    text, placed = "", []
+    for kind, body in blocks:
+        text += "\n\n" if text else ""
+        placed.append(Block(kind, len(text), len(text) + len(body), level=kind == "heading"))
+        text += body
+    starts = [block.start for block in placed if block.kind == "heading"]
+    sections = []
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        title = text[start:end].partition("\n")[0]
+        sections.append(Section(title, title.lower(), ("Walking", title), start, end))
+    return Document(
+        document_id, "Walking", "Walking", text, tuple(placed), tuple(sections), url=url
+    )
+
+
+def make_book(book_id: str = "robots", embedding_model: str = MODEL) -> Book:
+    """Make the manifest of a published book."""
+    return Book(book_id, "Robots", "g1", embedding_model, 1, 1, 1, "robots", "2026-01-01")
+
+
+@dataclass
+class FakeEmbedder:
+    """Gives every text the same vector, and keeps what it read."""
+
+    model_id: str = MODEL
+    dimension: int = 4
+    read: list[str] = field(default_factory=list)
+    failure: Exception | None = None
+    value: float = 0.5
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return words(texts)
+
+    async def embed_query(self, text: str) -> Vector:
+        vector: Vector = (await self.embed_passages([text]))[0]
+        return vector
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        if self.failure is not None:
+            raise self.failure
+        self.read.extend(texts)
+        return np.full((len(texts), self.dimension), self.value, np.float32)
+
+
+@dataclass
+class FakeIndex:
+    """Finds what it was given."""
+
+    hits: Sequence[Hit] = ()
+    failure: Exception | None = None
+    searches: list[tuple[str, tuple[str, ...], int]] = field(default_factory=list)
+
+    async def search(
+        self, question: str, vector: Vector, books: Sequence[Book], limit: int
+    ) -> Sequence[Hit]:
+        if self.failure is not None:
+            raise self.failure
+        self.searches.append((question, tuple(book.book_id for book in books), limit))
+        return self.hits
+
+
+@dataclass
+class FakeLibrary:
+    """A library in memory."""
+
+    shelf: Sequence[Book] = (make_book(),)
+    texts: Mapping[str, Document] = field(default_factory=dict)
+
+    def books(self) -> Sequence[Book]:
+        return self.shelf
+
+    def book(self, book_id: str) -> Book:
+        for book in self.shelf:
+            if book.book_id == book_id:
+                return book
+        raise UnknownBook(f"There is no book {book_id!r}.")
+
+    def documents(self, book_id: str) -> Sequence[Document]:
+        return tuple(self.texts.values())
+
+    def document(self, book_id: str, document_id: str) -> Document:
+        if document_id not in self.texts:
+            raise UnknownDocument(document_id)
+        return self.texts[document_id]
+
+
+@dataclass
+class FakeJudge:
+    """Finds the first unit of each passage to be evidence, as sure as it was told to be."""
+
+    answerable: float = 0.9
+    finds_evidence: bool = True
+    seen: list[Sequence[Passage]] = field(default_factory=list)
+
+    async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
+        self.seen.append(passages)
+        found = [Evidence(p, p.chunk.units[0], self.answerable) for p in passages if p.chunk.units]
+        return Judgement(
+            self.answerable,
+            tuple(self.answerable for _ in passages),
+            tuple(found) if self.finds_evidence else (),
+        )
+
+
+@dataclass
+class FakeGenerator:
+    """Proposes the drafts it was given."""
+
+    drafts: Sequence[Draft] = ()
+
+    async def compose(self, plan: Plan, judgement: Judgement) -> AsyncIterator[Draft]:
+        for draft in self.drafts:
+            yield draft
+
+
+class UntouchableEmbedder(FakeEmbedder):
+    """An embedder that may not even be asked its name."""
+
+    def __getattribute__(self, name: str) -> object:
+        raise AssertionError(f"the embedder's {name} was used")
+
+
+class UntouchableIndex(FakeIndex):
+    """An index that may not be searched."""
+
+    def __getattribute__(self, name: str) -> object:
+        raise AssertionError(f"the index's {name} was used")
+
+
+class UntouchableLibrary(FakeLibrary):
+    """A library that may not be entered."""
+
+    def __getattribute__(self, name: str) -> object:
+        raise AssertionError(f"the library's {name} was used")
+
+
+@dataclass
+class FakeReader:
+    """Reads the documents it was given."""
+
+    documents: Sequence[Document]
+    failure: Exception | None = None
+
+    def read(self, source: Path, *, title: str | None, base_url: str | None) -> SourceBook:
+        if self.failure is not None:
+            raise self.failure
+        return SourceBook(title or "Robots", "Fake", base_url or "", tuple(self.documents))
+
+
+@dataclass
+class FakeCache:
+    """Vectors in memory."""
+
+    vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
+
+    def get(self, model_id: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
+        return {h: self.vectors[model_id, h] for h in hashes if (model_id, h) in self.vectors}
+
+    def put(self, model_id: str, vectors: Mapping[str, Vector]) -> None:
+        self.vectors |= {(model_id, name): vector for name, vector in vectors.items()}
+
+
+@dataclass
+class FakeEdition:
+    """A generation in memory."""
+
+    chunks: list[Chunk] = field(default_factory=list)
+    vectors: int = 0
+    published: Book | None = None
+    documents: Sequence[Document] = ()
+
+    def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
+        self.chunks.extend(chunks)
+        self.vectors += len(vectors)
+
+    def publish(self, book: Book, documents: Sequence[Document]) -> None:
+        self.published, self.documents = book, documents
+
+
+@dataclass
+class FakePress:
+    """Keeps every edition it opened; the last published one is live."""
+
+    editions: list[FakeEdition] = field(default_factory=list)
+
+    @contextmanager
+    def edition(self, book_id: str, generation: str, embedder: Embedder) -> Iterator[FakeEdition]:
+        self.editions.append(FakeEdition())
+        yield self.editions[-1]
+
+    def chunk_ids(self, book_id: str) -> frozenset[str]:
+        live = [edition for edition in self.editions if edition.published]
+        return frozenset(chunk.chunk_id for chunk in live[-1].chunks) if live else frozenset()
+
+    def remove(self, book_id: str) -> None:
+        self.editions.clear()

@@ -1,0 +1,103 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bythebook.evaluate.figures import auroc, percentile, share
+from bythebook.evaluate.report import summarise
+from bythebook.evaluate.run import Asked, overlaps
+from bythebook.evaluate.sets import EvalQuestion, Kind
+
+
+def test_auroc_is_one_when_told_apart_and_zero_when_reversed() -> None:
+    assert auroc([0.8, 0.9], [0.1, 0.2]) == 1.0
+    assert auroc([0.1, 0.2], [0.8, 0.9]) == 0.0
+    assert auroc([0.5, 0.5], [0.5]) == 0.5
+
+
+@given(
+    st.lists(st.integers(0, 5), min_size=1, max_size=12),
+    st.lists(st.integers(0, 5), min_size=1, max_size=12),
+)
+def test_auroc_is_the_share_of_pairs_in_order(positives: list[int], negatives: list[int]) -> None:
+    pairs = [(p > n) + (p == n) / 2 for p in positives for n in negatives]
+    assert auroc(positives, negatives) == pytest.approx(sum(pairs) / len(pairs))
+
+
+def test_figures_of_nothing_are_not_numbers() -> None:
+    assert math.isnan(auroc([], [1.0]))
+    assert math.isnan(auroc([1.0], []))
+    assert math.isnan(share([]))
+    assert math.isnan(percentile([], 50))
+
+
+def test_shares_and_percentiles_are_counted() -> None:
+    assert share([True, True, False, True]) == 0.75
+    assert percentile([3, 1, 2], 50) == 2
+    assert percentile(list(range(101)), 99) == 99
+
+
+@pytest.mark.parametrize(
+    ("sentence", "gold", "expected"),
+    [
+        ("A gait is a pattern of steps.", "pattern of steps", True),
+        ("a pattern", "A gait is a pattern of steps.", True),
+        ("A “gait” — is it?", 'a "gait" is it', True),
+        ("A gait is a pattern.", "A gait is no pattern.", False),
+        ("", "A gait.", False),
+        ("A gait.", "…", False),
+    ],
+)
+def test_a_sentence_overlaps_the_gold_by_containing_or_being_in_it(
+    sentence: str, gold: str, expected: bool
+) -> None:
+    assert overlaps(sentence, gold) is expected
+
+
+def asked(kind: Kind, *, answered: bool, gold: bool = False, ms: float = 1.0) -> Asked:
+    return Asked(
+        question=EvalQuestion("q", "test", kind, "What?", reworded=gold),
+        answered=answered,
+        refusal_type=None if answered else "low_relevance",
+        text="four words of text" if answered else "",
+        words=4 if answered else 0,
+        gold_in_answer=gold,
+        gold_first=gold,
+        gold_retrieved=gold,
+        quotes=2 if answered else 0,
+        exact_quotes=1 if answered else 0,
+        relevance=0.9 if answered else 0.1,
+        cosine=0.5,
+        answerable=0.9 if answered else 0.1,
+        milliseconds=ms,
+    )
+
+
+def test_a_set_is_summed_up_by_kind() -> None:
+    figures = summarise(
+        [
+            asked("answered", answered=True, gold=True, ms=10),
+            asked("answered", answered=True, ms=20),
+            asked("answered", answered=False),
+            asked("foreign", answered=False, ms=2),
+            asked("look_alike", answered=True, ms=30),
+        ]
+    )
+    assert figures["questions"] == 5
+    assert figures["answered: gold quote in the answer"] == pytest.approx(1 / 3)
+    assert figures["answered: not refused"] == pytest.approx(2 / 3)
+    assert figures["answered, reworded: gold quote in the answer"] == 1
+    assert figures["foreign: refused"] == 1
+    assert figures["look-alikes: refused"] == 0
+    assert figures["foreign: AUROC of relevance"] == pytest.approx(2.5 / 3)
+    assert figures["quotes exact"] == 0.5
+    assert figures["words in an answer, median"] == 4
+    assert figures["milliseconds when answered, median"] == 20
+
+
+def test_a_kind_that_the_set_does_not_hold_has_no_row() -> None:
+    figures = summarise([asked("foreign", answered=False)])
+    assert "answered: not refused" not in figures
+    assert "quotes exact" not in figures
+    assert figures["foreign: refused"] == 1

@@ -1,0 +1,604 @@
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bythebook.adapters.readers.layouts import github_anchor, mdbook_anchor
+from bythebook.adapters.readers.markdown import MarkdownReader, load_file
+from bythebook.adapters.readers.markdown_blocks import parse_markdown
+from bythebook.domain.books import Document, SourceBook
+from bythebook.errors import UnreadableBook
+
+
+def make(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text), "utf-8")
+    return folder
+
+
+def read(source: Path, base_url: str | None = None) -> SourceBook:
+    return MarkdownReader().read(source, title=None, base_url=base_url)
+
+
+def page(folder: Path, text: str) -> Document:
+    """Read a book of one page."""
+    (document,) = read(make(folder, {"page.md": text}) / "page.md").documents
+    return document
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    plain = parse_markdown(dedent(text))
+    return [(block.kind, plain.text[block.start : block.end]) for block in plain.blocks]
+
+
+def anchors(document: Document) -> dict[str, str]:
+    return {section.title: section.anchor for section in document.sections}
+
+
+# What a page's text becomes
+
+
+def test_markup_goes_and_words_stay() -> None:
+    assert blocks("A *strong* **robot** has `code`, [a link](x.md) and ~~old~~ &amp; new.") == [
+        ("paragraph", "A strong robot has code, a link and old & new.")
+    ]
+
+
+def test_a_wrapped_line_is_one_paragraph_and_a_hard_break_is_a_line() -> None:
+    assert blocks("one\ntwo  \nthree") == [("paragraph", "one two\nthree")]
+
+
+def test_lists_are_lines_and_nested_items_follow_their_parent() -> None:
+    plain = parse_markdown("1. one\n2. two\n   - inner\n3. three\n")
+    assert (plain.text, plain.blocks[0].ordered) == ("one\ntwo\ninner\nthree", True)
+    assert not parse_markdown("- one\n").blocks[0].ordered
+
+
+def test_code_and_formulas_inside_a_list_part_it() -> None:
+    text = "1. one\n\n   ```bash\n   ls\n   ```\n\n2. two\n\n   $$\n   a=b\n   $$ (label)\n\n3. three\n"
+    assert blocks(text) == [
+        ("list", "one"),
+        ("code", "ls"),
+        ("list", "two"),
+        ("formula", "a=b"),
+        ("list", "three"),
+    ]
+
+
+def test_a_table_has_a_line_for_each_row() -> None:
+    assert blocks("| a | b |\n|---|---|\n| `x` | **2**<br/>3 |\n") == [("table", "a | b\nx | 2 3")]
+
+
+def test_code_is_kept_to_the_letter_with_its_language_and_title() -> None:
+    plain = parse_markdown(
+        '```python title="walk.py"\nimport x from "y"\n\n  # {/* kept */} <!-- kept -->\n:::note\n```\n'
+    )
+    caption, code = plain.blocks
+    assert plain.text[caption.start : caption.end] == "walk.py"
+    assert code.language == "python"
+    assert plain.text[code.start : code.end] == (
+        'import x from "y"\n\n  # {/* kept */} <!-- kept -->\n:::note'
+    )
+
+
+def test_a_longer_fence_holds_a_shorter_one() -> None:
+    text = "````\n```\nimport a from 'b'\n```\n````\n\nAfter.\n"
+    assert blocks(text) == [("code", "```\nimport a from 'b'\n```"), ("paragraph", "After.")]
+
+
+def test_formulas_keep_their_source() -> None:
+    assert blocks("Mass is $m_1$.\n\n$$\nE = mc^2\n$$\n") == [
+        ("paragraph", "Mass is $m_1$."),
+        ("formula", "E = mc^2"),
+    ]
+
+
+def test_an_image_alone_is_a_caption_and_one_in_a_sentence_is_words() -> None:
+    assert blocks("![A biped](x.png)\n\nSee ![it](y.png) here.\n") == [
+        ("caption", "A biped"),
+        ("paragraph", "See it here."),
+    ]
+    assert blocks('<img src="x.png" alt="A biped" />') == [("paragraph", "A biped")]
+    assert blocks('<ThemedImage alt="A biped" sources={{light: "x"}} />') == [
+        ("paragraph", "A biped")
+    ]
+
+
+def test_comments_are_left_out() -> None:
+    text = "Before <!-- a --> after.\n\n<!-- b\n\nc -->\n\n{/* d\n\ne */}\n\nLast {/* f */}.\n"
+    assert blocks(text) == [("paragraph", "Before  after."), ("paragraph", "Last .")]
+
+
+def test_a_quotation_is_read_as_paragraphs() -> None:
+    assert blocks("> one\n> two\n>\n> three") == [("paragraph", "one two"), ("paragraph", "three")]
+
+
+def test_a_footnote_of_one_word_is_not_lost() -> None:
+    assert blocks("Robots[^1] walk.\n\n[^1]: Humanoids.\n") == [
+        ("paragraph", "Robots[^1] walk."),
+        ("paragraph", "[^1]: Humanoids."),
+    ]
+
+
+# What only MDX understands
+
+
+@pytest.mark.parametrize(
+    ("opening", "title"),
+    [
+        (":::note", "Note"),
+        (":::tip[Try **this**]", "Try this"),
+        (":::warning Hot motors", "Hot motors"),
+        ("::::danger{.wide}", "Danger"),
+    ],
+)
+def test_an_admonition_is_its_title_and_its_text(opening: str, title: str) -> None:
+    assert blocks(f"{opening}\n\nBody.\n\n:::\n\nAfter.") == [
+        ("paragraph", title),
+        ("paragraph", "Body."),
+        ("paragraph", "After."),
+    ]
+
+
+def test_an_admonition_without_blank_lines_is_read_alike() -> None:
+    assert blocks(":::note\nBody.\n:::\nAfter.") == [
+        ("paragraph", "Note"),
+        ("paragraph", "Body."),
+        ("paragraph", "After."),
+    ]
+
+
+def test_tabs_keep_their_labels_and_their_code() -> None:
+    text = """\
+        import Tabs from '@theme/Tabs';
+
+        <Tabs groupId="language">
+          <TabItem value="py" label="Python" default>
+
+        ```python
+        walk()
+        ```
+
+          </TabItem>
+          <TabItem
+            value="cpp"
+            label="C++"
+          >
+
+        Text for C++.
+
+          </TabItem>
+          <TabItem value="rust">Rust text.</TabItem>
+        </Tabs>
+        """
+    assert blocks(text) == [
+        ("paragraph", "Python"),
+        ("code", "walk()"),
+        ("paragraph", "C++"),
+        ("paragraph", "Text for C++."),
+        ("paragraph", "rust"),
+        ("paragraph", "Rust text."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import Tabs from '@theme/Tabs';",
+        'import "./style.css"',
+        "import * as all from 'x'",
+        "import One, {two} from 'x';",
+        "import {\n  one,\n  two,\n} from 'x';",
+        "export const Mark = () => (\n  <b>bold</b>\n);",
+        "export default function Page() {\n  return 1;\n}",
+        "export const a = 1",
+    ],
+)
+def test_imports_and_exports_are_left_out(code: str) -> None:
+    assert blocks(f"{code}\n\nText.\n") == [("paragraph", "Text.")]
+
+
+def test_prose_that_begins_like_an_import_stays() -> None:
+    text = "First\nexport the mesh, then\nimport it where it comes from\n'outside' of it."
+    assert blocks(text) == [("paragraph", text.replace("\n", " "))]
+
+
+def test_components_go_and_what_they_hold_stays() -> None:
+    text = 'A <Term id="x">humanoid</Term> walks.\n\n<Card>\n\nInside **it**.\n\n</Card>\n'
+    assert blocks(text) == [("paragraph", "A humanoid walks."), ("paragraph", "Inside it.")]
+
+
+def test_details_keep_their_summary_and_their_text() -> None:
+    text = "<details>\n<summary>More</summary>\n\nHidden *text*.\n\n</details>\n\nAfter.\n"
+    assert [body for _, body in blocks(text)] == ["More", "Hidden text.", "After."]
+
+
+def test_html_is_read_by_its_words_and_scripts_are_not() -> None:
+    text = "<table><tr><td>one</td><td>two &lt; 3</td></tr></table>\n<script>bad()</script>\n"
+    assert [body for _, body in blocks(text)] == ["one", "two < 3"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "W.", "- W\n- W", "1. W\n   W\n\n   W", "> W", "## W", "| W | W |\n|---|---|\n| W | W |",
+                "```\nW\n```", ":::note\nW\n:::", "<TabItem value='a'>\n\nW\n\n</TabItem>", "$$\nW\n$$",
+                "<details>\n<summary>W</summary>\n\nW\n\n</details>", "![W](x)", "<div>\nW\n</div>",
+                "**W** and `W`  \nW", "[W](y)",
+            ]
+        ),
+        max_size=8,
+    )
+)  # fmt: skip
+def test_every_word_of_a_page_is_read_once_and_in_order(shapes: list[str]) -> None:
+    words: list[str] = []
+    source = ""
+    for shape in shapes:
+        for piece in shape.split("W")[:-1]:
+            words.append(f"w{len(words)}w")
+            source += piece + words[-1]
+        source += shape.split("W")[-1] + "\n\n"
+    plain = parse_markdown(source)
+    assert [word.strip(".") for word in plain.text.split() if word.startswith("w")] == words
+    assert all(plain.text[b.start : b.end].strip() for b in plain.blocks)
+
+
+# Sections
+
+
+def test_sections_know_their_path_and_reach_to_the_next_heading(tmp_path: Path) -> None:
+    document = page(
+        tmp_path, "# Walking\n\nA.\n\n## Gaits\n\nB.\n\n### Trot\n\nC.\n\n## Balance\n\nD.\n"
+    )
+    assert [(s.path, document.text[s.start : s.end].split()[-1]) for s in document.sections] == [
+        (("Walking",), "A."),
+        (("Walking", "Gaits"), "B."),
+        (("Walking", "Gaits", "Trot"), "C."),
+        (("Walking", "Balance"), "D."),
+    ]
+    assert document.section_at(document.text.index("C.")).title == "Trot"
+    assert document.section_at(0).title == "Walking"
+
+
+@pytest.mark.parametrize("mark", ["{#my-id}", "<!-- #my-id -->"])
+def test_an_explicit_heading_id_is_the_anchor_and_no_part_of_the_title(
+    tmp_path: Path, mark: str
+) -> None:
+    document = page(tmp_path, f"# Walking\n\n## Gaits {mark}\n\nText.\n")
+    assert anchors(document) == {"Walking": "", "Gaits": "my-id"}
+    assert "my-id" not in document.text
+
+
+def test_equal_headings_get_numbered_anchors_that_are_all_different(tmp_path: Path) -> None:
+    document = page(tmp_path, "# Page\n\n## Use\n\n## Use\n\n## Use 1\n\n## Use\n\nText.\n")
+    assert [s.anchor for s in document.sections] == ["", "use", "use-1", "use-1-1", "use-2"]
+    document = page(tmp_path, "# Page\n\n## Use\n\n## Use 1\n\n## Use\n\nText.\n")
+    assert [s.anchor for s in document.sections] == ["", "use", "use-1", "use-2"]
+
+
+def test_a_title_from_front_matter_uses_up_no_anchor(tmp_path: Path) -> None:
+    document = page(tmp_path, "---\ntitle: Gaits\n---\n\nText.\n\n## Gaits\n\nMore.\n")
+    assert [(s.title, s.anchor) for s in document.sections] == [("Gaits", ""), ("Gaits", "gaits")]
+
+
+@pytest.mark.parametrize(
+    ("title", "github", "mdbook"),
+    [
+        ("What's new in C++?", "whats-new-in-c", "whats-new-in-c"),
+        ("ROS 2: nodes & topics", "ros-2-nodes--topics", "ros-2-nodes--topics"),
+        ("snake_case-name", "snake_case-name", "snake_case-name"),
+        ("Größe", "größe", "größe"),
+    ],
+)
+def test_anchors_are_made_as_the_sites_make_them(title: str, github: str, mdbook: str) -> None:
+    assert github_anchor(title) == github
+    assert mdbook_anchor(title) == mdbook
+
+
+# Titles
+
+
+def test_the_front_matters_title_becomes_the_first_heading(tmp_path: Path) -> None:
+    document = page(tmp_path, "---\ntitle: Walking\n---\n\nText.\n\n## Gaits\n\nMore.\n")
+    assert document.title == "Walking"
+    assert document.text.startswith("Walking\n\nText.")
+    assert anchors(document) == {"Walking": "", "Gaits": "gaits"}
+
+
+def test_a_page_with_its_own_heading_shows_no_second_one(tmp_path: Path) -> None:
+    document = page(tmp_path, "---\ntitle: Short\n---\n\n# The long title\n\nText.\n")
+    assert (document.title, document.text) == ("Short", "The long title\n\nText.")
+
+
+@pytest.mark.parametrize("title", ["C# & `<T>` in *two* $5", "<details>", "[x](y) #", "a\\b_c_d"])
+def test_a_title_is_read_as_it_is_written(tmp_path: Path, title: str) -> None:
+    document = page(tmp_path, f"---\ntitle: '{title}'\n---\n\nText.\n")
+    assert document.text == f"{title}\n\nText."
+    assert document.sections[0].title == title
+
+
+def test_a_page_without_heading_is_named_by_its_file(tmp_path: Path) -> None:
+    document = page(tmp_path, "Just text.\n")
+    assert (document.title, document.text) == ("page", "page\n\nJust text.")
+
+
+def test_text_before_the_first_heading_is_not_lost(tmp_path: Path) -> None:
+    document = page(tmp_path, "Opening words.\n\n## Gaits\n\nText.\n")
+    assert "Opening words." in document.text
+    assert document.section_at(document.text.index("Opening")).anchor == ""
+
+
+def test_a_comment_in_code_is_not_a_title(tmp_path: Path) -> None:
+    text = "---\ntitle: Setup\n---\n\n## First\n\n```bash\n# install it\n```\n"
+    document = page(tmp_path, text)
+    assert document.title == "Setup"
+    assert anchors(document) == {"Setup": "", "First": "first"}
+    assert page(tmp_path, "```bash\n# install it\n```\n").title == "page"
+
+
+def test_windows_line_ends_and_a_byte_order_mark_change_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_bytes(b"\xef\xbb\xbf---\r\ntitle: Walking\r\n---\r\n\r\nText.\r\nMore.\r\n")
+    (document,) = read(path).documents
+    assert document.text == "Walking\n\nText. More."
+
+
+# Docusaurus
+
+SITE = {
+    "docusaurus.config.js": "module.exports = { title: \"Robots don't rest\", baseUrl: '/' };",
+    "docs/intro.md": "---\nslug: /\ntitle: Welcome\n---\n\nHello.\n",
+    "docs/01-walking/_category_.json": '{"label": "Chapter 1: Walking", "position": 1}',
+    "docs/01-walking/index.md": "# Walking\n\nText.\n",
+    "docs/01-walking/02-gaits.md": "# Gaits\n\nText.\n\n## Trot\n\nMore.\n",
+    "docs/01-walking/01-balance.mdx": "---\nid: poise\n---\n\n# Balance\n\nText.\n",
+    "docs/02-arms/grip.md": "---\nslug: hold\n---\n\n# Grip\n\nText.\n",
+    "docs/02-arms/_partial.mdx": "Left out.\n",
+    "docs/2024-01-notes.md": "# Notes\n\nText.\n",
+    "docs/secret.md": "---\ndraft: true\n---\n\n# Secret\n\nText.\n",
+}
+
+
+def test_docusaurus_pages_have_the_sites_ids_and_addresses(tmp_path: Path) -> None:
+    book = read(make(tmp_path, SITE), "https://robots.test/book")
+    assert (book.reader, book.title, book.base_url) == (
+        "Docusaurus", "Robots don't rest", "https://robots.test/book/",
+    )  # fmt: skip
+    assert {document.document_id: document.url for document in book.documents} == {
+        "index": "https://robots.test/book/docs/",
+        "walking": "https://robots.test/book/docs/walking/",
+        "walking/poise": "https://robots.test/book/docs/walking/poise",
+        "walking/gaits": "https://robots.test/book/docs/walking/gaits",
+        "arms/hold": "https://robots.test/book/docs/arms/hold",
+        "2024-01-notes": "https://robots.test/book/docs/2024-01-notes",
+    }
+
+
+def test_docusaurus_chapters_come_from_categories_then_index_pages_then_folders(
+    tmp_path: Path,
+) -> None:
+    more = {
+        "docs/03-heads/index.md": "# On heads\n\nText.\n",
+        "docs/03-heads/eyes.md": "# Eyes\n\nText.\n",
+    }
+    book = read(make(tmp_path, SITE | more))
+    chapters = {document.document_id: document.chapter for document in book.documents}
+    assert chapters["walking/gaits"] == "Chapter 1: Walking"
+    assert chapters["arms/hold"] == "Arms"
+    assert chapters["heads/eyes"] == "On heads"
+    assert chapters["index"] == "Welcome"
+
+
+def test_a_chapter_opens_the_path_of_its_sections(tmp_path: Path) -> None:
+    book = read(make(tmp_path, SITE))
+    (gaits,) = [document for document in book.documents if document.title == "Gaits"]
+    assert gaits.sections[1].path == ("Chapter 1: Walking", "Gaits", "Trot")
+
+
+def test_without_sidebars_pages_stand_by_position_number_and_name(tmp_path: Path) -> None:
+    files = {
+        "a/_category_.yml": "label: Last\nposition: 9\n",
+        "a/one.md": "# One\n\nText.\n",
+        "02-b/z.md": "---\nsidebar_position: 1\n---\n\n# Z\n\nText.\n",
+        "02-b/a.md": "---\nsidebar_position: 2\n---\n\n# A\n\nText.\n",
+        "02-b/README.md": "# B\n\nText.\n",
+        "10-c.md": "# C\n\nText.\n",
+    }
+    book = read(make(tmp_path, files))
+    assert [document.title for document in book.documents] == ["B", "Z", "A", "One", "C"]
+
+
+def test_sidebars_give_the_order_and_unlisted_pages_follow(tmp_path: Path) -> None:
+    sidebars = """\
+        // 'arms/grip' comes later
+        export default { book: [
+          'walking/gaits', { type: 'category', label: 'More', items: ["walking/poise", `arms/grip`] },
+        ] };
+        """
+    book = read(make(tmp_path, SITE | {"sidebars.js": sidebars}))
+    assert [document.document_id for document in book.documents][:3] == [
+        "walking/gaits",
+        "walking/poise",
+        "arms/hold",
+    ]
+    assert len(book.documents) == 6
+
+
+def test_the_route_of_the_docs_is_read_from_the_config(tmp_path: Path) -> None:
+    config = {"docusaurus.config.js": "export default { docs: { routeBasePath: '/' } };"}
+    book = read(make(tmp_path, SITE | config), "https://robots.test")
+    urls = {document.url for document in book.documents}
+    assert {"https://robots.test/", "https://robots.test/walking/gaits"} <= urls
+
+
+def test_a_folder_named_page_is_its_folders_own_whatever_its_id(tmp_path: Path) -> None:
+    files = {
+        "docusaurus.config.ts": "",
+        "docs/feet/feet.md": "# Feet\n\nText.\n",
+        "docs/legs/index.md": "---\nid: overview\n---\n\n# Legs\n\nText.\n",
+        "docs/01-arms/arms.md": "# Arms\n\nText.\n",
+        "docs/hands/up.md": "---\nslug: ../wave\n---\n\n# Up\n\nText.\n",
+    }
+    book = read(make(tmp_path, files), "https://robots.test")
+    assert {document.title: document.url for document in book.documents} == {
+        "Feet": "https://robots.test/docs/feet/",
+        "Legs": "https://robots.test/docs/legs/",
+        "Arms": "https://robots.test/docs/arms/arms",
+        "Up": "https://robots.test/docs/wave",
+    }
+    assert "wave" in {document.document_id for document in book.documents}
+
+
+def test_pages_of_one_address_keep_different_ids(tmp_path: Path) -> None:
+    files = {
+        "docusaurus.config.js": "",
+        "docs/a.md": "---\nslug: /same\n---\n\nText.\n",
+        "docs/b.md": "---\nslug: /same\n---\n\nText.\n",
+        "docs/c.md": "---\nslug: /same-1\n---\n\nText.\n",
+    }
+    ids = [document.document_id for document in read(make(tmp_path, files)).documents]
+    assert len(set(ids)) == 3
+
+
+# mdBook
+
+MDBOOK = {
+    "book.toml": '[book]\ntitle = "The Robot Book"\n',
+    "src/SUMMARY.md": """\
+        # Summary
+
+        [Preface](preface.md)
+
+        - [Walking](walking/README.md)
+            - [Some `gaits`](./walking/gaits.md)
+        - [Arms]()
+            - [Grip](arms/grip.md#top)
+        - [Missing](missing.md)
+        """,
+    "src/preface.md": "# Preface\n\nText.\n",
+    "src/walking/README.md": "# Walking\n\nText.\n\n## Where's *next*?\n\nMore.\n",
+    "src/walking/gaits.md": "Text without a heading.\n\n```rust\n# hidden line\n```\n",
+    "src/arms/grip.md": "# Grip\n\nText.\n",
+    "src/stray.md": "# Stray\n\nText.\n",
+}
+
+
+def test_mdbook_pages_stand_in_the_summarys_order_with_html_addresses(tmp_path: Path) -> None:
+    book = read(make(tmp_path, MDBOOK), "https://robots.test/book/")
+    assert (book.reader, book.title) == ("mdBook", "The Robot Book")
+    assert [(d.document_id, d.url) for d in book.documents] == [
+        ("preface", "https://robots.test/book/preface.html"),
+        ("walking/index", "https://robots.test/book/walking/index.html"),
+        ("walking/gaits", "https://robots.test/book/walking/gaits.html"),
+        ("arms/grip", "https://robots.test/book/arms/grip.html"),
+    ]
+
+
+def test_mdbook_titles_and_chapters_come_from_the_summary(tmp_path: Path) -> None:
+    documents = read(make(tmp_path, MDBOOK)).documents
+    assert [(d.title, d.chapter) for d in documents] == [
+        ("Preface", "Preface"),
+        ("Walking", "Walking"),
+        ("Some gaits", "Walking"),
+        ("Grip", "Arms"),
+    ]
+    assert anchors(documents[1])["Where's next?"] == "wheres-next"
+
+
+# Plain folders and single files
+
+
+def test_a_plain_folder_is_read_in_order_with_folders_as_chapters(tmp_path: Path) -> None:
+    files = {
+        "10-end.md": "# End\n\nText.\n",
+        "2-middle part/b.md": "# B\n\nText.\n",
+        "1_start.markdown": "# Start\n\nText.\n",
+        "README.md": "# Read me\n\nText.\n",
+        ".git/x.md": "# Hidden\n\nText.\n",
+        "node_modules/x.md": "# Hidden\n\nText.\n",
+        "notes.txt": "No Markdown.",
+    }
+    book = read(make(tmp_path / "my-book", files), "https://robots.test/raw")
+    assert (book.reader, book.title) == ("Markdown folder", "my-book")
+    assert [(d.document_id, d.chapter) for d in book.documents] == [
+        ("README", "Read me"),
+        ("1_start", "Start"),
+        ("2-middle part/b", "Middle part"),
+        ("10-end", "End"),
+    ]
+    assert book.documents[2].url == "https://robots.test/raw/2-middle%20part/b.md"
+
+
+def test_a_book_without_base_url_has_no_addresses(tmp_path: Path) -> None:
+    assert {d.url for d in read(make(tmp_path, SITE)).documents} == {""}
+
+
+def test_a_single_file_is_a_book_at_the_address_it_was_given(tmp_path: Path) -> None:
+    make(tmp_path, {"walk.md": "# Walking\n\nText.\n", "other.md": "# Other\n\nText.\n"})
+    book = read(tmp_path / "walk.md", "https://robots.test/walk.html")
+    (document,) = book.documents
+    assert (book.title, document.document_id, document.chapter) == ("Walking", "walk", "Walking")
+    assert document.url == "https://robots.test/walk.html"
+
+
+def test_a_given_title_overrules_what_was_read(tmp_path: Path) -> None:
+    book = MarkdownReader().read(make(tmp_path, SITE), title="My robots", base_url=None)
+    assert book.title == "My robots"
+
+
+# What cannot be read
+
+
+def refused(source: Path) -> UnreadableBook:
+    with pytest.raises(UnreadableBook) as caught:
+        read(source)
+    assert caught.value.help_message
+    return caught.value
+
+
+def test_a_missing_path_is_named(tmp_path: Path) -> None:
+    assert str(tmp_path / "missing") in refused(tmp_path / "missing").what
+
+
+def test_a_folder_without_markdown_is_refused(tmp_path: Path) -> None:
+    assert "no Markdown" in refused(make(tmp_path, {"notes.txt": "x"})).what
+
+
+def test_a_file_that_is_no_markdown_is_refused(tmp_path: Path) -> None:
+    assert "not a Markdown file" in refused(make(tmp_path, {"a.pdf": "x"}) / "a.pdf").what
+
+
+def test_a_binary_file_named_markdown_is_refused_by_name(tmp_path: Path) -> None:
+    make(tmp_path, {"good.md": "# Good\n\nText.\n"})
+    (tmp_path / "bad.md").write_bytes(b"GIF89a\x00\x01 is valid UTF-8")
+    problem = refused(tmp_path)
+    assert "bad.md" in problem.what
+    assert "binary" in problem.what
+
+
+def test_a_file_that_is_not_utf_8_is_refused_by_name_and_byte(tmp_path: Path) -> None:
+    (tmp_path / "latin.md").write_bytes("# Größe".encode("latin-1"))
+    problem = refused(tmp_path)
+    assert "latin.md" in problem.what
+    assert "byte 4" in problem.what
+
+
+def test_front_matter_that_is_no_yaml_is_refused_by_name(tmp_path: Path) -> None:
+    make(tmp_path, {"bad.md": "---\ntitle: [unclosed\n---\n\nText.\n"})
+    assert "bad.md" in refused(tmp_path).what
+
+
+def test_a_folder_of_headings_only_is_refused(tmp_path: Path) -> None:
+    assert "no text" in refused(make(tmp_path, {"a.md": "# One\n\n## Two\n", "b.md": ""})).what
+
+
+def test_a_file_that_cannot_be_opened_is_refused_by_name(tmp_path: Path) -> None:
+    folder = tmp_path / "folder.md"
+    folder.mkdir()
+    with pytest.raises(UnreadableBook, match=r"folder\.md"):
+        load_file(folder, tmp_path)

@@ -1,0 +1,34 @@
+import pytest
+
+from bythebook.ask.relevance import RelevanceMap, on_scale, relevance_map
+
+
+def test_relevance_is_a_half_at_the_midpoint_and_rises() -> None:
+    to_relevance = RelevanceMap(midpoint=0.4, slope=10)
+    assert to_relevance(0.4) == pytest.approx(0.5)
+    values = [to_relevance(signal / 20) for signal in range(-20, 40)]
+    assert values == sorted(values)
+    assert all(0 < value < 1 for value in values)
+
+
+def test_a_steeper_map_tells_more_apart() -> None:
+    assert RelevanceMap(0.4, 20)(0.5) > RelevanceMap(0.4, 5)(0.5)
+
+
+def test_the_bundled_embedder_has_its_map_by_family_name() -> None:
+    bundled = relevance_map("all-MiniLM-L6-v2-int8-1")
+    assert bundled == relevance_map("all-MiniLM-L6-v2")
+    assert bundled(bundled.midpoint) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("boundary", [0.3, 0.4, 0.5, 0.7])
+def test_a_scale_goes_through_its_three_points(boundary: float) -> None:
+    assert on_scale(0, boundary) == 0
+    assert on_scale(0.5, boundary) == pytest.approx(boundary)
+    assert on_scale(1, boundary) == pytest.approx(1)
+    assert on_scale(0.25, boundary) == pytest.approx(boundary / 2)
+    assert on_scale(0.75, boundary) == pytest.approx((1 + boundary) / 2)
+
+
+def test_contract_a_shows_the_refusal_boundary_as_three_tenths() -> None:
+    assert on_scale(0.375, 0.4) == pytest.approx(0.30)

@@ -1,0 +1,207 @@
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from tests.unit.fakes import make_chunk, make_passage
+
+from bythebook.ask.answer_text import answer_text
+from bythebook.ask.compose import ExtractiveGenerator
+from bythebook.ask.verify import locate, numbered, verify
+from bythebook.domain.answers import Draft, Evidence, Judgement, Passage, Sentence
+from bythebook.domain.books import UnitKind
+from bythebook.domain.questions import Plan
+
+FIRST = "A humanoid weighs about 15 kg and costs 3.5 million."
+SECOND = "It isn’t safe – never touch “hot” motors."
+PASSAGE = Passage(make_chunk(FIRST, SECOND, char_start=100), 0.9)
+OTHER = make_passage("Wheels are simpler than legs.")
+
+
+def verified(*drafts: Draft) -> list[Sentence]:
+    async def run() -> list[Sentence]:
+        return [sentence async for sentence in verify(_given(drafts))]
+
+    return asyncio.run(run())
+
+
+async def _given(drafts: tuple[Draft, ...]) -> AsyncIterator[Draft]:
+    for draft in drafts:
+        yield draft
+
+
+def passes(text: str, *quotes: str, passage: Passage = PASSAGE) -> bool:
+    draft = Draft(text, tuple((passage, quote) for quote in quotes or (text,)))
+    return bool(verified(draft))
+
+
+def test_an_exact_quote_is_shown_with_its_place_in_the_document() -> None:
+    (sentence,) = verified(Draft(SECOND, ((PASSAGE, SECOND),)))
+    (citation,) = sentence.citations
+    assert (citation.quote, citation.char_start) == (SECOND, 100 + len(FIRST) + 1)
+    assert citation.char_end == citation.char_start + len(SECOND)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        'It isn\'t safe - never touch "hot" motors.',
+        "It isn’t safe —  never\ntouch “hot” motors.",
+        "  It isn’t safe –\u00a0never touch “hot” mo\u00adtors.  ",
+    ],
+)
+def test_a_quote_that_differs_in_typography_is_cited_as_the_book_has_it(typed: str) -> None:
+    citation = locate(PASSAGE, typed)
+    assert citation is not None
+    assert citation.quote == SECOND
+    assert PASSAGE.chunk.text[citation.char_start - 100 : citation.char_end - 100] == SECOND
+
+
+def test_a_ligature_is_found_by_its_letters() -> None:
+    citation = locate(make_passage("The ﬁrst ofﬁce robot."), "first office")
+    assert citation is not None
+    assert citation.quote == "ﬁrst ofﬁce"
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["A humanoid weighs about 16 kg", "A humanoid weighs 15 kg", "Wheels are simpler.", "", " \n"],
+)
+def test_what_the_passage_does_not_say_is_found_nowhere(quote: str) -> None:
+    assert locate(PASSAGE, quote) is None
+
+
+def test_an_altered_sentence_is_dropped_though_its_quote_is_true() -> None:
+    assert not passes(FIRST.replace("weighs about", "weighs only"), FIRST)
+
+
+def test_a_changed_number_is_dropped_though_its_quote_is_true() -> None:
+    assert not passes(FIRST.replace("15", "16"), FIRST)
+
+
+def test_a_fabricated_sentence_is_dropped() -> None:
+    assert not passes("Robots dream of sheep.")
+    assert not passes("Robots dream of sheep.", FIRST)
+
+
+def test_a_sentence_without_quotes_is_dropped() -> None:
+    assert verified(Draft(FIRST, ())) == []
+
+
+def test_an_empty_sentence_is_dropped() -> None:
+    assert not passes("", FIRST)
+    assert not passes(" … ", FIRST)
+
+
+def test_a_true_quote_from_the_wrong_passage_is_dropped() -> None:
+    assert verified(Draft(FIRST, ((OTHER, FIRST),))) == []
+
+
+def test_a_sentence_stitched_from_two_places_is_dropped() -> None:
+    stitched = "A humanoid weighs about 15 kg never touch “hot” motors."
+    assert not passes(stitched, "A humanoid weighs about 15 kg", "never touch “hot” motors.")
+
+
+def test_a_sentence_stitched_from_two_passages_is_dropped_even_if_it_shows_the_gap() -> None:
+    draft = Draft(
+        "A humanoid weighs about 15 kg … than legs.",
+        ((PASSAGE, FIRST), (OTHER, "Wheels are simpler than legs.")),
+    )
+    assert verified(draft) == []
+
+
+def test_a_visibly_trimmed_sentence_is_shown() -> None:
+    assert passes("A humanoid weighs about 15 kg …", FIRST)
+    assert passes("… costs 3.5 million.", FIRST)
+    assert passes("A humanoid … costs 3.5 million.", FIRST)
+
+
+def test_a_trimmed_sentence_must_keep_the_books_order() -> None:
+    assert not passes("costs 3.5 million … A humanoid", FIRST)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A humanoid weighs about 1 …", "… 5 million.", "… costs 3 …", "… 5 kg and costs", "A human …"],
+)
+def test_trimming_within_a_word_or_a_number_is_dropped(text: str) -> None:
+    assert not passes(text, FIRST)
+
+
+def test_words_beyond_the_quotes_are_dropped_even_if_the_passage_has_them() -> None:
+    assert not passes(FIRST, "A humanoid weighs about 15 kg")
+
+
+def test_a_sentence_is_shown_when_its_quotes_cover_it_piece_by_piece() -> None:
+    assert passes(FIRST, "A humanoid weighs about", "15 kg and costs", "3.5 million.")
+    assert not passes(FIRST, "A humanoid weighs about", "3.5 million.")
+
+
+def test_pieces_that_occur_twice_are_found_in_their_order() -> None:
+    code = "if a:\n  stop()\nif b:\n  stop()"
+    passage = make_passage(("code", code))
+    (sentence,) = verified(
+        Draft(code, tuple((passage, piece) for piece in ("if a:", "stop()", "if b:", "stop()")))
+    )
+    places = [citation.char_start for citation in sentence.citations]
+    assert places == sorted(set(places))
+
+
+@pytest.mark.parametrize(
+    "long",
+    [
+        "Each joint, " * 60 + "moves.",
+        "word " * 150 + "end",
+        "x" * 1200,
+        "\n".join(f"    line_{n} {{ }}" for n in range(60)) + "\n}",
+    ],
+)
+def test_a_unit_longer_than_a_quote_may_be_is_shown_whole_with_several_quotes(long: str) -> None:
+    passage = make_passage("First.", ("code", long))
+    evidence = Evidence(passage, passage.chunk.units[1], 0.9)
+    plan = Plan("standard_rag", "q", 5, None, None)
+
+    async def run() -> list[Sentence]:
+        drafts = ExtractiveGenerator().compose(plan, Judgement(0.9, (0.9,), (evidence,)))
+        return [sentence async for sentence in verify(drafts)]
+
+    (sentence,) = asyncio.run(run())
+    assert sentence.text == long
+    assert len(sentence.citations) > 1
+    assert all(len(citation.quote) <= 500 for citation in sentence.citations)
+    assert "".join("".join(c.quote for c in sentence.citations).split()) == "".join(long.split())
+
+
+def test_equal_passages_of_two_documents_are_told_apart() -> None:
+    twin = Passage(replace(PASSAGE.chunk, document_id="twin"), 0.9)
+    draft = Draft(
+        FIRST, ((PASSAGE, "A humanoid weighs about 15 kg"), (twin, "and costs 3.5 million."))
+    )
+    assert verified(draft) == []
+
+
+def test_only_the_bad_sentences_of_an_answer_are_dropped() -> None:
+    good, bad = Draft(FIRST, ((PASSAGE, FIRST),)), Draft("Lies.", ((PASSAGE, "Lies."),))
+    assert [sentence.text for sentence in verified(bad, good, bad)] == [FIRST]
+
+
+def test_citations_are_numbered_by_their_sentence() -> None:
+    sentences = verified(
+        Draft(
+            FIRST, ((PASSAGE, "A humanoid weighs about"), (PASSAGE, "15 kg and costs 3.5 million."))
+        ),
+        Draft(SECOND, ((PASSAGE, SECOND),)),
+    )
+    assert [index for index, _ in numbered(tuple(sentences))] == [0, 0, 1]
+
+
+def test_prose_is_joined_by_spaces_and_items_stand_on_lines() -> None:
+    def text(*parts: tuple[str, UnitKind]) -> str:
+        return answer_text([Sentence(words, (), kind) for words, kind in parts])
+
+    assert text(("One.", "sentence"), ("Two!", "sentence")) == "One. Two!"
+    steps = text(
+        ("Do this:", "sentence"), ("First.", "item"), ("Second.", "item"), ("Done.", "sentence")
+    )
+    assert steps == "Do this:\nFirst.\nSecond.\nDone."
+    assert text(("So:", "sentence"), ("a = 1\nb = 2", "code")) == "So:\na = 1\nb = 2"
