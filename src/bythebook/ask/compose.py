@@ -119,8 +119,8 @@ def _within_limit(chosen: Sequence[Evidence], best: Evidence) -> list[Evidence]:
 def _cut(evidence: Evidence) -> Evidence:
     if len(evidence.quote) <= MOST_CHARACTERS:
         return evidence
-    end = max(evidence.quote.rfind(mark, 1, MOST_CHARACTERS) for mark in ("\n", " "))
-    length = end if end > 0 else MOST_CHARACTERS
+    ends = (evidence.quote.rfind(mark, 1, MOST_CHARACTERS) for mark in ("\n", " "))
+    length = next((end for end in ends if end > 0), MOST_CHARACTERS)
     unit = replace(evidence.unit, end=evidence.unit.start + length)
     return replace(evidence, unit=unit)
 
