@@ -5,7 +5,8 @@ from pathlib import Path
 
 import bythebook
 from bythebook.adapters.book_folder import BookFolder
-from bythebook.adapters.edge_index import EdgeIndex, EdgePress
+from bythebook.adapters.edge_index import EdgeIndex
+from bythebook.adapters.edge_press import EdgePress
 from bythebook.adapters.minilm import MiniLm
 from bythebook.adapters.onnx_embedder import OnnxEmbedder
 from bythebook.adapters.readers.markdown import MarkdownReader

@@ -91,14 +91,16 @@ class BookFolder:
         """Keep the texts, switch the pointer, remove older generations."""
         folder = self.generation_folder(book)
         _write_documents(folder, documents)
+        _sync(folder)
         _replace(
             self.root / book.book_id / "current.json", json.dumps(book_to_json(book), indent=1)
         )
         self._sweep(book.book_id)
 
     def remove(self, book_id: str) -> None:
-        """Remove a book: the pointer first, so that readers never see half of it."""
-        self.book(book_id)
+        """Remove a book, a damaged one too: the pointer first, so that readers never see half."""
+        if not (self.root / book_id / "current.json").exists():
+            self.book(book_id)  # says that there is none
         with self.hold(book_id):
             (self.root / book_id / "current.json").unlink(missing_ok=True)
             shutil.rmtree(self.root / book_id)
@@ -170,7 +172,17 @@ def _replace(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
-    descriptor = os.open(path.parent, os.O_RDONLY)
+    _sync_one(path.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Have a whole generation on disk before the pointer names it, should the power fail."""
+    for path in (*folder.rglob("*"), folder):
+        _sync_one(path)
+
+
+def _sync_one(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -18,9 +18,10 @@ from bythebook.ask.verify import numbered
 from bythebook.domain.answers import Answered, Refused
 from bythebook.domain.books import Book, Document
 from bythebook.domain.questions import Question, Scope
-from bythebook.errors import UnknownBook, UnknownDocument
+from bythebook.errors import InputError, PartFailed, UnknownBook, UnknownDocument
 from bythebook.http.contract_query import REFUSAL_MESSAGES, QueryRequest
 from bythebook.http.layout import SECURITY_HEADERS, page
+from bythebook.http.problems import problem_of
 from bythebook.http.reading import Mark, document_html
 
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
@@ -122,12 +123,21 @@ async def _reply(question: str, book: str, ports: AskPorts, reader_url: str) -> 
         if hasattr(m, "max_length")
     )
     if len(question) > limit or "\0" in question:
-        return f'<section class="reply refused"><p>A question has at most {limit} characters.</p></section>'
+        return _failure("Please ask again", f"A question has at most {limit} characters.")
     try:
         outcome = await collect(Question(question, Scope(book or None)), ports)
-    except UnknownBook as error:
-        return f'<section class="reply refused"><p>{escape(error.what)}</p></section>'
+    except InputError as error:
+        return _failure("Please ask again", error.what)
+    except PartFailed as error:
+        return _failure("Could not look it up", problem_of(error).message)
     return _answer(outcome, reader_url) if isinstance(outcome, Answered) else _refusal(outcome)
+
+
+def _failure(kind: str, message: str) -> str:
+    return (
+        f'<section class="reply refused" role="alert"><p class="kind">{escape(kind)}</p>'
+        f"<p>{escape(message)}</p></section>"
+    )
 
 
 def _answer(outcome: Answered, reader_url: str) -> str:

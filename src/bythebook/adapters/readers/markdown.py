@@ -6,15 +6,9 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
-from bythebook.adapters.readers.layouts import (
-    MARKDOWN,
-    Page,
-    SourceFile,
-    detect_layout,
-    first_title,
-    github_anchor,
-)
+from bythebook.adapters.readers.layouts import detect_layout, github_anchor
 from bythebook.adapters.readers.markdown_blocks import Heading, PlainText, parse_markdown
+from bythebook.adapters.readers.pages import MARKDOWN, Page, SourceFile, first_title
 from bythebook.domain.books import Document, Section, SourceBook
 from bythebook.errors import UnreadableBook
 

@@ -1,0 +1,79 @@
+"""Source files and their places in a book: what every layout works with."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+MARKDOWN = frozenset({".md", ".mdx", ".markdown"})
+_NUMBER_PREFIX = re.compile(r"^(\d+)\s*[-_.]+\s*([^-_.\s].*)$")
+_VERSION_LIKE = re.compile(
+    r"^(\d{2}[-_]\d{2}|\d{4}[-_]\d{2}|\d+[-_.]\d+)"
+)  # dates and versions keep theirs
+_SKIPPED = frozenset({"node_modules", "build", "dist", "target", "__pycache__", "venv"})
+_FENCED = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A source file with its place in the book."""
+
+    path: Path
+    document_id: str
+    url: str
+    chapter: str | None  # none: the page is its own chapter
+    title: str | None = None  # where the layout, not the page, names it
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A Markdown file, its front matter taken off."""
+
+    path: Path
+    relative: PurePosixPath
+    front: Mapping[str, object]
+    body: str
+
+    def word(self, key: str) -> str | None:
+        """Give a front matter entry as text, if it is there."""
+        value = self.front.get(key)
+        return str(value) if value is not None else None
+
+
+def markdown_files(root: Path) -> list[Path]:
+    """Find the Markdown files below a folder, in the order of their names."""
+    found = (path for path in root.rglob("*") if path.suffix.lower() in MARKDOWN and path.is_file())
+    return sorted(path for path in found if not _is_skipped(path.relative_to(root)))
+
+
+def _is_skipped(relative: Path) -> bool:
+    return any(part.startswith((".", "_")) or part in _SKIPPED for part in relative.parts)
+
+
+def place(position: object, name: str) -> tuple[float, str]:
+    """Rank a page by its position if it has one, else by its number or name."""
+    if isinstance(position, int | float):
+        return (float(position), name)
+    number = _NUMBER_PREFIX.match(name)
+    return (float(number.group(1)) if number else 1e6, name.lower())
+
+
+def unnumbered(name: str) -> str:
+    """Take the number off a name that sorts by it."""
+    match = _NUMBER_PREFIX.match(name)
+    return match.group(2) if match and not _VERSION_LIKE.match(name) else name
+
+
+def spoken(name: str) -> str:
+    """Make a title of a folder's name."""
+    words = unnumbered(name).replace("-", " ").replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def first_title(body: str) -> str | None:
+    """Give the text of the first level-one heading; a comment in code is none."""
+    prose = _FENCED.sub("", body)
+    match = re.search(r"^#[ \t]+(.+?)\s*(?:\{#.*\})?\s*#*\s*$", prose, flags=re.MULTILINE)
+    return re.sub(r"[`*_]", "", match.group(1)) if match else None
