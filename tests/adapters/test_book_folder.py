@@ -153,6 +153,14 @@ def test_a_damaged_pointer_is_a_failed_store(folder: BookFolder, content: str) -
         assert "Ingest" in caught.value.help_message
 
 
+def test_a_book_with_a_damaged_pointer_can_be_removed(folder: BookFolder) -> None:
+    publish(folder, book())
+    (folder.root / "tales" / "current.json").write_text("{")
+    folder.remove("tales")
+    assert not (folder.root / "tales").exists()
+    assert list(folder.books()) == []
+
+
 def test_a_damaged_pointer_is_put_right_by_publishing_again(folder: BookFolder) -> None:
     publish(folder, book())
     (folder.root / "tales" / "current.json").write_bytes(b"\xff\xfe")

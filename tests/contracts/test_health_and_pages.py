@@ -81,6 +81,15 @@ def test_an_empty_library_says_on_its_page_what_to_do(empty: httpx.Client) -> No
     assert "bythebook ingest" in reply.text
 
 
+def test_asking_an_empty_library_shows_a_page_that_says_it_could_not_look(
+    empty: httpx.Client,
+) -> None:
+    response = empty.get("/", params={"q": "What is ROS 2?"})
+    assert response.status_code == 200
+    assert "Could not look it up" in response.text
+    assert "does not answer" not in response.text
+
+
 def test_a_failing_part_is_named_and_the_others_are_still_tried() -> None:
     async def broken() -> None:
         raise StoreFailed("The index is gone.", "Ingest again.")

@@ -19,7 +19,14 @@ from tests.unit.fakes import (
 )
 
 from bythebook.ask.compose import ExtractiveGenerator
-from bythebook.ask.judge import DISCLAIMER, READ_AT_MOST, decide, nearest_sections
+from bythebook.ask.judge import (
+    ANSWER_FROM,
+    DISCLAIMER,
+    READ_AT_MOST,
+    SURE_FROM,
+    decide,
+    nearest_sections,
+)
 from bythebook.ask.pipeline import AskPorts, answer, collect
 from bythebook.ask.plan import make_plan
 from bythebook.ask.relevance import relevance_map
@@ -208,7 +215,9 @@ def test_refuses_a_foreign_question_without_asking_the_judge() -> None:
     assert (end.refusal_type, end.judgement, judge.seen) == ("low_relevance", None, [])
 
 
-@pytest.mark.parametrize("judge", [FakeJudge(0.74), FakeJudge(0.99, finds_evidence=False)])
+@pytest.mark.parametrize(
+    "judge", [FakeJudge(SURE_FROM - 0.01), FakeJudge(0.99, finds_evidence=False)]
+)
 def test_refuses_a_doubtful_question_unless_the_judge_is_sure(judge: FakeJudge) -> None:
     end = refusal(ports([hit(DOUBTFUL)], judge=judge))
     assert end.refusal_type == "low_relevance"
@@ -216,14 +225,16 @@ def test_refuses_a_doubtful_question_unless_the_judge_is_sure(judge: FakeJudge) 
 
 
 def test_answers_a_doubtful_question_with_the_disclaimer_when_the_judge_is_sure() -> None:
-    told = events(QUESTION, ports([hit(DOUBTFUL)], judge=FakeJudge(0.75)))
+    told = events(QUESTION, ports([hit(DOUBTFUL)], judge=FakeJudge(SURE_FROM)))
     judged, end = told[2], told[-1]
     assert isinstance(judged, Judged)
     assert isinstance(end, Answered)
     assert judged.disclaimer == end.disclaimer == DISCLAIMER
 
 
-@pytest.mark.parametrize("judge", [FakeJudge(0.49), FakeJudge(0.99, finds_evidence=False)])
+@pytest.mark.parametrize(
+    "judge", [FakeJudge(ANSWER_FROM - 0.01), FakeJudge(0.99, finds_evidence=False)]
+)
 def test_refuses_when_no_passage_supports_the_answer(judge: FakeJudge) -> None:
     end = refusal(ports(judge=judge))
     assert end.refusal_type == "insufficient_grounding"

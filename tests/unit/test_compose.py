@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Sequence
 
 from tests.unit.fakes import make_chunk, make_passage
 
@@ -6,12 +7,16 @@ from bythebook.ask.compose import (
     MOST_CHARACTERS,
     MOST_SENTENCES,
     MOST_STEPS,
+    MOST_WORDS,
     ExtractiveGenerator,
     choose,
 )
+from bythebook.ask.judge import Clearance, decide
+from bythebook.ask.plan import make_plan
+from bythebook.ask.retrieve import selection_passage
 from bythebook.domain.answers import Draft, Evidence, Judgement, Passage
 from bythebook.domain.books import UnitKind
-from bythebook.domain.questions import Plan
+from bythebook.domain.questions import Plan, Question, Scope
 
 QUESTION = "What is a gait?"
 
@@ -24,32 +29,32 @@ def chosen(ranked: list[Evidence], question: str = QUESTION) -> list[str]:
     return [one.quote for one in choose(question, ranked)]
 
 
-def test_the_best_sentence_is_enough_when_no_other_comes_close() -> None:
+def test_the_best_sentence_is_enough_when_it_is_likely_the_answer() -> None:
     passage = make_passage("One.", "Two.", "Three.")
-    ranked = [evidence(passage, 1), evidence(passage, 0, 0.5), evidence(passage, 2, 0.4)]
+    ranked = [evidence(passage, 1, 0.7), evidence(passage, 0, 0.2), evidence(passage, 2, 0.1)]
     assert chosen(ranked) == ["Two."]
 
 
-def test_sentences_near_the_best_follow_in_reading_order() -> None:
+def test_further_sentences_are_added_until_one_of_them_likely_answers() -> None:
     passage = make_passage("One.", "Two.", "Three.")
-    ranked = [evidence(passage, 2), evidence(passage, 0, 0.85)]
+    ranked = [evidence(passage, 2, 0.4), evidence(passage, 0, 0.3), evidence(passage, 1, 0.2)]
     assert chosen(ranked) == ["One.", "Three."]
 
 
 def test_an_answer_has_few_sentences() -> None:
     passage = make_passage(*(f"Sentence {n}." for n in range(6)))
-    assert len(chosen([evidence(passage, n) for n in range(6)])) == MOST_SENTENCES
+    assert len(chosen([evidence(passage, n, 0.1) for n in range(6)])) == MOST_SENTENCES
 
 
-def test_further_sentences_end_at_the_word_limit() -> None:
-    passage = make_passage("Best.", "word " * 70 + "end.", "Short.")
-    assert chosen([evidence(passage, 0), evidence(passage, 1), evidence(passage, 2)]) == ["Best."]
+def test_a_sentence_beyond_the_word_limit_is_passed_over_for_a_shorter_one() -> None:
+    passage = make_passage("Best.", "word " * MOST_WORDS + "end.", "Short.")
+    assert chosen([evidence(passage, n, 0.2) for n in range(3)]) == ["Best.", "Short."]
 
 
 def test_the_page_of_the_best_sentence_comes_first() -> None:
     near = Passage(make_chunk("Near.", document_id="zebra", char_start=900), 0.9)
     far = Passage(make_chunk("Far.", document_id="ant"), 0.9)
-    assert chosen([evidence(near, 0), evidence(far, 0, 0.88)]) == ["Near.", "Far."]
+    assert chosen([evidence(near, 0, 0.4), evidence(far, 0, 0.3)]) == ["Near.", "Far."]
 
 
 def test_an_announcement_brings_what_it_announces() -> None:
@@ -82,7 +87,7 @@ def test_an_answer_stays_within_the_contracts_length() -> None:
 
 def test_each_draft_quotes_itself() -> None:
     passage = make_passage("One.", "Two.")
-    judgement = Judgement(0.9, (0.9,), (evidence(passage, 0), evidence(passage, 1)))
+    judgement = Judgement(0.9, (0.9,), (evidence(passage, 0, 0.4), evidence(passage, 1, 0.4)))
     plan = Plan("standard_rag", QUESTION, 5, None, None)
 
     async def run() -> list[Draft]:
@@ -100,3 +105,16 @@ def test_code_too_long_for_an_answer_is_cut_at_a_line_end_and_still_shown() -> N
     (chosen,) = choose(QUESTION, [evidence(passage, 0)])
     assert len(chosen.quote) <= MOST_CHARACTERS
     assert code.startswith(chosen.quote + "\n")
+
+
+def test_a_selection_asked_to_explain_itself_answers_with_how_it_begins() -> None:
+    passage = selection_passage("Gaits repeat. A walk is a gait. A run is another.")
+    plan = make_plan(Question("Explain this passage", Scope(selected_text=passage.chunk.text)))
+    verdict = asyncio.run(decide(plan, (passage,), NeverAsked()))
+    assert isinstance(verdict, Clearance)
+    assert chosen(list(verdict.judgement.evidence)) == list(passage.chunk.unit_texts())
+
+
+class NeverAsked:
+    async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
+        raise AssertionError("an overview needs no judging")

@@ -16,17 +16,18 @@ from bythebook.domain.books import Unit
 
 Matrix = NDArray[np.float64]
 
-READ_CLOSELY = 14  # units that are embedded; the rest is put aside by words alone
+LEAST_WORDS = 3
+READ_CLOSELY = 20  # units that are embedded; the rest is put aside by words and rank alone
 UNIT_FEATURES = (
     "cosine",
+    "cosine_under_heading",
     "words",
     "words_with_headings",
+    "passage_cosine",
     "passage_words",
     "passage_rank",
     "length",
-    "is_fragment",
     "is_table_or_code",
-    "is_question",
     "number_for_quantity",
     "name_for_person",
     "cause_for_why",
@@ -52,6 +53,10 @@ _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+|\b[A-Z]{2,}\w*")
 _QUANTITY = re.compile(
     r"\bhow (?:many|much|long|far|fast|often|large|big|high|heavy|tall|old|deep|wide|strong)\b"
     r"|\bwhat (?:percentage|number|rate|value|fraction|range|speed|frequency|year|size|share)\b|\bwhen\b",
+    re.IGNORECASE,
+)
+_NUMERAL = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|half|hundred|thousand|million)\b",
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\bwho(?:se|m)?\b", re.IGNORECASE)
@@ -85,6 +90,26 @@ class Candidate:
     passage: int
     unit: Unit
     measures: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A unit with its words, before it is measured."""
+
+    passage: int
+    unit: Unit
+    text: str
+    terms: frozenset[str]
+
+
+def _readable(passage: Passage) -> Iterator[tuple[Unit, str]]:
+    """Give the units that can stand as an answer: no bare label, no head of a table."""
+    before = ""
+    for unit, text in zip(passage.chunk.units, passage.chunk.unit_texts(), strict=True):
+        heads_table = unit.kind == "row" and before != "row"
+        if not heads_table and (len(text.split()) >= LEAST_WORDS or passage.is_selection):
+            yield unit, text
+        before = unit.kind
 
 
 @lru_cache(maxsize=1)
@@ -153,45 +178,39 @@ class Measures:
 
     def candidates(self) -> list[Candidate]:
         """Measure the units most worth reading closely."""
-        units = [
-            (number, unit, passage.chunk.text[unit.start : unit.end])
+        found = [
+            _Found(number, unit, text, self._terms.of(text))
             for number, passage in enumerate(self._passages)
-            for unit in passage.chunk.units
+            for unit, text in _readable(passage)
         ]
-        terms = [self._terms.of(text) for _, _, text in units]
-        promise = [
-            self._share(found | self._headings[number])
-            + 0.5 * self._passage_words[number]
-            - 0.08 * number
-            for (number, _, _), found in zip(units, terms, strict=True)
-        ]
-        kept = sorted(range(len(units)), key=lambda i: -promise[i])[:READ_CLOSELY]
-        vectors = self._encoder.encode([self._question, *(units[i][2] for i in kept)])
+        found.sort(key=self._promise, reverse=True)
+        kept = found[:READ_CLOSELY]
+        headed = [f"{self._passages[one.passage].chunk.section}. {one.text}" for one in kept]
+        vectors = self._encoder.encode([self._question, *(one.text for one in kept), *headed])
         cosines = vectors[1:] @ vectors[0]
+        pairs = zip(cosines[: len(kept)], cosines[len(kept) :], strict=True)
         return [
-            Candidate(units[i][0], units[i][1], self._unit(units[i], terms[i], float(cosine)))
-            for i, cosine in zip(kept, cosines, strict=True)
+            Candidate(one.passage, one.unit, self._unit(one, float(alone), float(under)))
+            for one, (alone, under) in zip(kept, pairs, strict=True)
         ]
 
-    def _unit(
-        self, entry: tuple[int, Unit, str], found: frozenset[str], cosine: float
-    ) -> tuple[float, ...]:
-        number, unit, text = entry
-        question = self._question
-        numeric = bool(
-            re.search(r"\d|\b(?:one|two|three|four|five|six|seven|ten|hundred|thousand)\b", text)
-        )
+    def _promise(self, found: "_Found") -> float:
+        words = self._share(found.terms | self._headings[found.passage])
+        return words + 0.5 * self._passage_words[found.passage] - 0.15 * found.passage
+
+    def _unit(self, found: "_Found", alone: float, under_heading: float) -> tuple[float, ...]:
+        question, text, passage = self._question, found.text, self._passages[found.passage]
         return (
-            cosine,
-            self._share(found),
-            self._share(found | self._headings[number]),
-            self._passage_words[number],
-            float(min(number, 7)),
+            alone,
+            under_heading,
+            self._share(found.terms),
+            self._share(found.terms | self._headings[found.passage]),
+            passage.cosine or 0.0,
+            self._passage_words[found.passage],
+            float(min(found.passage, 7)),
             min(len(text.split()), 60) / 60,
-            float(len(text.split()) < 5),
-            float(unit.kind in {"row", "code", "formula"}),
-            float(text.rstrip().endswith("?")),
-            float(bool(_QUANTITY.search(question)) and numeric),
+            float(found.unit.kind in {"row", "code", "formula"}),
+            float(bool(_QUANTITY.search(question)) and bool(_NUMERAL.search(text))),
             float(bool(_PERSON.search(question)) and bool(_NAME.search(text))),
             float(bool(_WHY.search(question)) and bool(_CAUSE.search(text))),
             float(bool(_WHAT.search(question)) and bool(_DEFINITION.search(text))),
@@ -215,9 +234,9 @@ class Measures:
         return (
             scores[order[0]],
             second,
-            max(candidate.measures[0] for candidate in candidates),
-            max(candidate.measures[1] for candidate in candidates),
+            max(max(candidate.measures[:2]) for candidate in candidates),
             max(candidate.measures[2] for candidate in candidates),
+            max(candidate.measures[3] for candidate in candidates),
             self._passage_words[best.passage],
             self._share(everything),
             max((self._terms.rarity[term] for term in missing), default=0.0),

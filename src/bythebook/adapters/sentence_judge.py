@@ -33,14 +33,13 @@ class SentenceJudge:
         candidates = measures.candidates()
         if not candidates:
             return Judgement(0.0, tuple(0.0 for _ in passages), ())
-        *slopes, constant = weights["unit"]
-        scores = [float(np.dot(c.measures, slopes)) + constant for c in candidates]
+        scores = [float(np.dot(c.measures, weights["unit"])) for c in candidates]
         *slopes, constant = weights["answer"]
         answerable = _chance(float(np.dot(measures.answer(candidates, scores), slopes)) + constant)
         evidence = sorted(
             (
-                Evidence(passages[candidate.passage], candidate.unit, _chance(score))
-                for candidate, score in zip(candidates, scores, strict=True)
+                Evidence(passages[candidate.passage], candidate.unit, share)
+                for candidate, share in zip(candidates, _shares(scores), strict=True)
             ),
             key=lambda found: -found.support,
         )
@@ -55,6 +54,12 @@ def _supports(passages: Sequence[Passage], evidence: Sequence[Evidence]) -> tupl
         number = places[id(found.passage)]
         best[number] = max(best[number], found.support)
     return tuple(best.values())
+
+
+def _shares(scores: Sequence[float]) -> list[float]:
+    """Share one among units by how well each would answer."""
+    raised = [math.exp(score - max(scores)) for score in scores]
+    return [value / sum(raised) for value in raised]
 
 
 def _chance(score: float) -> float:

@@ -8,12 +8,12 @@ from bythebook.domain.answers import Draft, Evidence, Judgement
 from bythebook.domain.books import Unit
 from bythebook.domain.questions import Plan
 
-MOST_SENTENCES = 3
+MOST_SENTENCES = 4
 MOST_STEPS = 8
-MOST_WORDS = 60  # beyond the first sentence
+MOST_WORDS = 110  # in all, beyond which no further sentence is added
 MOST_CHARACTERS = 1800  # contract A's text has 2000, with room for a disclaimer
 MOST_QUOTE = 500  # contract A's referenced_text
-NEAR_BEST = 0.8  # share of the best support that a further sentence needs
+ENOUGH = 0.6  # of the chance that one of the chosen units answers
 
 _ASKS_FOR_STEPS = re.compile(
     r"\b(how (do|can|should|would|to)|steps?|procedure|list|what are the|stages|phases)\b",
@@ -32,16 +32,18 @@ class ExtractiveGenerator:
 
 
 def choose(question: str, ranked: Sequence[Evidence]) -> list[Evidence]:
-    """Choose the fewest units that answer: the best, what comes close to it, what it announces."""
+    """Choose the fewest units that answer: the best, others while one may do better, what it opens."""
     best = ranked[0]
     chosen = {_key(best): best}
-    words = 0
-    for evidence in ranked[1:]:
-        words += len(evidence.quote.split())
-        full = len(chosen) == MOST_SENTENCES or words > MOST_WORDS
-        if full or evidence.support < best.support * NEAR_BEST:
+    words, covered = len(best.quote.split()), best.support
+    for evidence in ranked[1:MOST_SENTENCES]:
+        length = len(evidence.quote.split())
+        if covered >= ENOUGH:
             break
-        chosen[_key(evidence)] = evidence
+        if words + length <= MOST_WORDS:
+            chosen[_key(evidence)] = evidence
+            words += length
+            covered += evidence.support
     for evidence in _announced(question, best):
         chosen.setdefault(_key(evidence), evidence)
     return _within_limit(_reading_order(chosen.values(), best), best)

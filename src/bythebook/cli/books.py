@@ -80,8 +80,7 @@ def remove(
 ) -> None:
     """Remove a book and all its generations."""
     with opened_core() as core:
-        found = core.library.book(book)
         if not yes:
-            typer.confirm(f"Remove {found.book_id} ({found.title})?", abort=True)
+            typer.confirm(f"Remove the book {book}?", abort=True)
         core.press.remove(book)
     say(f"Removed {book}.")

@@ -38,7 +38,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A unit of a passage that may answer, with the judge's support for it."""
+    """A unit of a passage that may answer; `support` is its share of the chance that one does."""
 
     passage: Passage
     unit: Unit
