@@ -65,7 +65,7 @@ def main() -> None:
     articles = load_articles(Path(data) / "squad2" / "squad2_train.json")
     articles += load_articles(Path(data) / "squad2" / "squad1_other_articles.json")
     random.Random(SEED).shuffle(articles)
-    most = int(os.environ.get("MOST", "2500"))
+    most = int(os.environ.get("MOST", "1600"))
     with tempfile.TemporaryDirectory() as scratch:
         core = Core(Settings(data_dir=Path(scratch)))
         publish_books(articles, core)

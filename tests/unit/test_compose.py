@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from tests.unit.fakes import make_chunk, make_passage
 
 from bythebook.ask.compose import (
+    ENOUGH,
     MOST_CHARACTERS,
     MOST_SENTENCES,
     MOST_STEPS,
@@ -31,13 +32,14 @@ def chosen(ranked: list[Evidence], question: str = QUESTION) -> list[str]:
 
 def test_the_best_sentence_is_enough_when_it_is_likely_the_answer() -> None:
     passage = make_passage("One.", "Two.", "Three.")
-    ranked = [evidence(passage, 1, 0.7), evidence(passage, 0, 0.2), evidence(passage, 2, 0.1)]
+    ranked = [evidence(passage, 1, ENOUGH), evidence(passage, 0, 0.2), evidence(passage, 2, 0.1)]
     assert chosen(ranked) == ["Two."]
 
 
 def test_further_sentences_are_added_until_one_of_them_likely_answers() -> None:
     passage = make_passage("One.", "Two.", "Three.")
-    ranked = [evidence(passage, 2, 0.4), evidence(passage, 0, 0.3), evidence(passage, 1, 0.2)]
+    half = ENOUGH / 2
+    ranked = [evidence(passage, 2, half), evidence(passage, 0, half), evidence(passage, 1, 0.2)]
     assert chosen(ranked) == ["One.", "Three."]
 
 

@@ -13,7 +13,7 @@ MOST_STEPS = 8
 MOST_WORDS = 110  # in all, beyond which no further sentence is added
 MOST_CHARACTERS = 1800  # contract A's text has 2000, with room for a disclaimer
 MOST_QUOTE = 500  # contract A's referenced_text
-ENOUGH = 0.6  # of the chance that one of the chosen units answers
+ENOUGH = 0.75  # of the chance that one of the chosen units answers
 
 _ASKS_FOR_STEPS = re.compile(
     r"\b(how (do|can|should|would|to)|steps?|procedure|list|what are the|stages|phases)\b",

@@ -10,7 +10,7 @@ from bythebook.ports import Judge
 READ_AT_MOST = 8  # passages that the judge reads
 REFUSE_BELOW = 0.375  # r at which contract A's scale shows 0.30: refused without reading
 BOUNDARY = 0.5  # r at which a question of the book and a foreign one are equally likely
-ANSWER_FROM = 0.35  # probability of an answer; chosen on the sample book's dev questions
+ANSWER_FROM = 0.38  # probability of an answer; chosen on the sample book's dev questions
 SURE_FROM = 0.5  # the same, where retrieval doubts
 DISCLAIMER = "The book may cover this only in part; please check the quoted passage."
 
