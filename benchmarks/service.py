@@ -129,7 +129,7 @@ def resident_megabytes(process_id: int) -> float:
 def installed_megabytes() -> float:
     """Sum up what requirements/run.txt and the package itself put on disk."""
     lines = (ROOT / "requirements" / "run.txt").read_text("ascii").splitlines()
-    names = [line.split("==")[0] for line in lines if "==" in line]
+    names = {line.split("==")[0] for line in lines if "==" in line}
     total = sum(path.stat().st_size for path in (ROOT / "src").rglob("*") if path.is_file())
     for name in names:
         try:
