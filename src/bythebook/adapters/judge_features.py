@@ -31,6 +31,8 @@ UNIT_FEATURES = (
     "name_for_person",
     "cause_for_why",
     "definition_for_what",
+    "heading_words",
+    "opens_section_asked_for",
 )
 ANSWER_FEATURES = (
     "best_unit",
@@ -65,9 +67,7 @@ _CAUSE = re.compile(
     r"\b(?:because|since|so that|therefore|due to|caus|reason|result|in order to|so)\b",
     re.IGNORECASE,
 )
-_DEFINITION = re.compile(
-    r"^\W*(?:[\w()'’-]+\W+){1,8}?(?:is|are|means?|refers? to|stands for|describes?)\b"
-)
+_SUBJECT = re.compile(r"^[^,(:;]*?(?=\s*(?:[,(]|\b(?:is|are|means?|refers|stands|describes?)\b))")
 _PLAIN = frozenset(
     """a about again all also am an and any are as at be been but by can could did do does doing done
     for from get gets give given go got had has have having he her his how i if in into is it its just
@@ -166,6 +166,7 @@ class Measures:
         self._passages = passages
         self._wanted = self._terms.of(question)
         self._headings = [self._terms.of(" ".join(p.chunk.heading_path)) for p in passages]
+        self._titles = [self._terms.of(p.chunk.section) for p in passages]
         self._passage_terms = [
             self._terms.of(passage.chunk.text) | heading
             for passage, heading in zip(passages, self._headings, strict=True)
@@ -211,8 +212,15 @@ class Measures:
             float(bool(_QUANTITY.search(question)) and bool(_NUMERAL.search(text))),
             float(bool(_PERSON.search(question)) and bool(_NAME.search(text))),
             float(bool(_WHY.search(question)) and bool(_CAUSE.search(text))),
-            float(bool(_WHAT.search(question)) and bool(_DEFINITION.search(text))),
+            float(bool(_WHAT.search(question)) and self._defines(text)),
+            self._share(self._titles[found.passage]),
+            self._share(self._titles[found.passage]) * float(found.unit.start == 0),
         )
+
+    def _defines(self, text: str) -> bool:
+        """Say whether just what is asked for is the subject that a sentence opens with."""
+        subject = _SUBJECT.match(text)
+        return subject is not None and self._terms.of(subject.group()) == self._wanted
 
     def answer(self, candidates: Sequence[Candidate], scores: Sequence[float]) -> tuple[float, ...]:
         """Measure how well the best units together answer, in the order of ANSWER_FEATURES."""
