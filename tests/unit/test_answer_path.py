@@ -22,21 +22,23 @@ from bythebook.ask.compose import ExtractiveGenerator
 from bythebook.ask.judge import (
     ANSWER_FROM,
     DISCLAIMER,
-    READ_AT_MOST,
     SURE_FROM,
     decide,
+    narrow,
     nearest_sections,
 )
 from bythebook.ask.pipeline import AskPorts, answer, collect
 from bythebook.ask.plan import make_plan
 from bythebook.ask.relevance import relevance_map
-from bythebook.ask.retrieve import CANDIDATES, fuse
+from bythebook.ask.retrieve import CANDIDATES, READ_AT_MOST, fuse
 from bythebook.domain.answers import (
     Answered,
     Draft,
     Event,
+    Evidence,
     Hit,
     Judged,
+    Judgement,
     Outcome,
     Passage,
     Planned,
@@ -358,3 +360,20 @@ def test_equal_texts_of_a_book_are_folded_and_of_two_books_are_not() -> None:
 def test_ties_are_broken_the_same_way_whatever_the_order_of_arrival() -> None:
     hits = [hit(chunk=make_chunk(f"Sentence {n}.")) for n in range(5)]
     assert fuse(hits, "m") == fuse(hits[::-1], "m")
+
+
+def test_keeps_as_many_passages_as_were_asked_for_and_those_the_judge_finds_best() -> None:
+    candidates = tuple(make_passage(f"Passage {number}.") for number in range(4))
+    found = tuple(
+        Evidence(passage, passage.chunk.units[0], share)
+        for passage, share in zip(candidates, (0.1, 0.2, 0.6, 0.1), strict=True)
+    )
+    kept, judgement = narrow(candidates, Judgement(0.9, (0.1, 0.2, 0.6, 0.1), found), top_k=2)
+    assert kept == (candidates[1], candidates[2])
+    assert judgement == Judgement(0.9, (0.2, 0.6), found[1:3])
+
+
+def test_keeps_passages_that_were_not_read_where_more_were_asked_for() -> None:
+    candidates = tuple(make_passage(f"Passage {number}.") for number in range(4))
+    kept, judgement = narrow(candidates, Judgement(0.9, (0.3, 0.7), ()), top_k=3)
+    assert (kept, judgement.supports) == (candidates[:3], (0.3, 0.7))

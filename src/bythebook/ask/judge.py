@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from bythebook.ask.links import section_url
+from bythebook.ask.retrieve import READ_AT_MOST
 from bythebook.domain.answers import Evidence, Judgement, NearestSection, Passage, RefusalType
 from bythebook.domain.questions import Plan
 from bythebook.ports import Judge
 
-READ_AT_MOST = 8  # passages that the judge reads
 REFUSE_BELOW = 0.375  # r at which contract A's scale shows 0.30: refused without reading
 BOUNDARY = 0.5  # r at which a question of the book and a foreign one are equally likely
 ANSWER_FROM = 0.38  # probability of an answer; chosen on the sample book's dev questions
@@ -50,6 +50,19 @@ async def decide(plan: Plan, passages: tuple[Passage, ...], judge: Judge) -> Ref
             "selected_text_missing" if selection else "insufficient_grounding", judgement
         )
     return Clearance(judgement)
+
+
+def narrow(
+    candidates: tuple[Passage, ...], judgement: Judgement, top_k: int
+) -> tuple[tuple[Passage, ...], Judgement]:
+    """Keep as many passages as were asked for, those the judge finds best, in the order found."""
+    read = range(len(judgement.supports))
+    best = sorted(read, key=lambda place: -judgement.supports[place])[:top_k]
+    unread = range(len(judgement.supports), top_k)
+    kept = tuple(candidates[place] for place in (*sorted(best), *unread) if place < len(candidates))
+    evidence = tuple(found for found in judgement.evidence if found.passage in kept)
+    supports = tuple(judgement.supports[place] for place in sorted(best))
+    return kept, Judgement(judgement.answerable, supports, evidence)
 
 
 def _opening(selection: Passage) -> Judgement:

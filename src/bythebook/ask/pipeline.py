@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from bythebook.ask.judge import Refusal, decide, nearest_sections
+from bythebook.ask.judge import Refusal, decide, narrow, nearest_sections
 from bythebook.ask.plan import make_plan
 from bythebook.ask.retrieve import retrieve
 from bythebook.ask.verify import verify
@@ -54,13 +54,14 @@ async def answer(question: Question, ports: AskPorts) -> AsyncIterator[Event]:
     plan = make_plan(question)
     yield Planned(plan)
 
-    passages = await retrieve(
+    candidates = await retrieve(
         plan, library=ports.library, embedder=ports.embedder, index=ports.index
     )
     clock.lap("retrieve")
+    passages = candidates[: plan.top_k]
     yield Retrieved(passages)
 
-    verdict = await decide(plan, passages, ports.judge)
+    verdict = await decide(plan, candidates, ports.judge)
     clock.lap("judge")
 
     def refused(refusal_type: RefusalType) -> Refused:
@@ -70,10 +71,11 @@ async def answer(question: Question, ports: AskPorts) -> AsyncIterator[Event]:
     if isinstance(verdict, Refusal):
         yield refused(verdict.refusal_type)
         return
-    yield Judged(verdict.judgement, verdict.disclaimer)
+    passages, judgement = narrow(candidates, verdict.judgement, plan.top_k)
+    yield Judged(judgement, verdict.disclaimer)
 
     sentences: list[Sentence] = []
-    async for sentence in verify(ports.generator.compose(plan, verdict.judgement)):
+    async for sentence in verify(ports.generator.compose(plan, judgement)):
         sentences.append(sentence)
         yield sentence
     clock.lap("compose")
@@ -82,7 +84,7 @@ async def answer(question: Question, ports: AskPorts) -> AsyncIterator[Event]:
         yield refused("selected_text_missing" if selection else "insufficient_grounding")
         return
     yield Answered(
-        tuple(sentences), passages, verdict.judgement, verdict.disclaimer, plan.mode, clock.timings
+        tuple(sentences), passages, judgement, verdict.disclaimer, plan.mode, clock.timings
     )
 
 

@@ -10,6 +10,7 @@ from bythebook.domain.units import selection_units
 from bythebook.errors import NoBooks, WrongEmbedder
 from bythebook.ports import ChunkIndex, Embedder, Library
 
+READ_AT_MOST = 8  # passages that the judge reads, so that it may choose
 CANDIDATES = 30  # by each way of searching, before fusion
 # Of the words' share beside the cosine; docs/decisions/0003 has the measurements.
 WORD_WEIGHT, WORD_POWER = 0.7, 1.5
@@ -18,13 +19,13 @@ WORD_WEIGHT, WORD_POWER = 0.7, 1.5
 async def retrieve(
     plan: Plan, *, library: Library, embedder: Embedder, index: ChunkIndex
 ) -> tuple[Passage, ...]:
-    """Find the passages nearest to a question, best first."""
+    """Find the passages nearest to a question, best first: as many as asked for, or as are read."""
     if plan.selected_text is not None:
         return (selection_passage(plan.selected_text),)
     books = _books(plan, library, embedder)
     vector = await embedder.embed_query(plan.question)
     hits = await index.search(plan.question, vector, books, max(CANDIDATES, plan.top_k))
-    return fuse(hits, embedder.model_id)[: plan.top_k]
+    return fuse(hits, embedder.model_id)[: max(plan.top_k, READ_AT_MOST)]
 
 
 def fuse(hits: Sequence[Hit], embedding_model: str) -> tuple[Passage, ...]:
