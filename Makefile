@@ -11,7 +11,7 @@ help: ## Show this list
 
 setup: $(VENV)/run.done ## Make .venv with the bythebook command in it
 demo: $(VENV)/run.done ## Ingest the sample book and serve it on 127.0.0.1:8000
-	@$(BIN)/bythebook demo
+	@$(BIN)/bythebook demo $(ARGS)
 
 test: $(VENV)/dev.done ## Run every test
 	$(BIN)/pytest $(ARGS)
@@ -29,8 +29,8 @@ format: $(VENV)/dev.done ## Put the format right
 eval: $(VENV)/run.done ## Measure quality: the sample book, and the SQuAD book when EVAL_DATA is set
 	$(BIN)/bythebook eval evals/sample-book.jsonl --json reports/eval-sample.json
 ifdef EVAL_DATA
-	$(BIN)/bythebook eval $(EVAL_DATA)/squad2/squad2_report.json \
-	  --also $(EVAL_DATA)/squad2/squad2_train.json --most 2000 --json reports/eval-squad.json
+	$(BIN)/bythebook eval "$(EVAL_DATA)/squad2/squad2_report.json" \
+	  --also "$(EVAL_DATA)/squad2/squad2_train.json" --most 2000 --json reports/eval-squad.json
 else
 	@echo "EVAL_DATA is not set: the SQuAD book was left out."
 endif

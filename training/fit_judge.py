@@ -156,10 +156,8 @@ def _here(question: EvalQuestion, passage: Passage) -> bool:
 
 def _holds(source: str, question: EvalQuestion, passage: Passage, candidate: Candidate) -> bool:
     text = passage.chunk.text[candidate.unit.start : candidate.unit.end]
-    match = (
-        (lambda gold: gold in text) if source == "squad" else (lambda gold: overlaps(text, gold))
-    )
-    return _here(question, passage) and any(match(gold) for gold in question.golds)
+    found = [gold in text if source == "squad" else overlaps(text, gold) for gold in question.golds]
+    return _here(question, passage) and any(found)
 
 
 def logistic(features: Matrix, labels: Matrix, weights: Matrix, ridge: float = 1.0) -> Matrix:

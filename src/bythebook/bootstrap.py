@@ -14,6 +14,9 @@ from bythebook.adapters.sentence_judge import SentenceJudge
 from bythebook.adapters.sqlite_vectors import SqliteVectors
 from bythebook.ask.compose import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
+from bythebook.ask.plan import make_plan
+from bythebook.ask.retrieve import retrieve
+from bythebook.domain.questions import Question
 from bythebook.errors import NoBooks
 from bythebook.http.app import Service
 from bythebook.ingest.pipeline import IngestPorts
@@ -93,8 +96,8 @@ class Core:
         await self.embedder.embed_query("ready?")
 
     async def _check_index(self) -> None:
-        vector = await self.embedder.embed_query("ready?")
-        await self.index.search("ready?", vector, self.library.books(), 1)
+        plan = make_plan(Question("Is the book ready?"))
+        await retrieve(plan, library=self.library, embedder=self.embedder, index=self.index)
 
 
 def sample_book() -> Path:

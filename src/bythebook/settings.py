@@ -40,6 +40,7 @@ class Settings(BaseSettings):
     def reader_url(self) -> str:
         """The address that links to reader pages begin with."""
         host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 - compared, not bound
+        host = f"[{host}]" if ":" in host else host
         return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
 
 

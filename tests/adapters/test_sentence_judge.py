@@ -1,7 +1,9 @@
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from bythebook.adapters import judge_features
 from bythebook.adapters.minilm import MiniLm
 from bythebook.adapters.sentence_judge import SentenceJudge
 from bythebook.ask.retrieve import selection_passage
@@ -96,3 +98,17 @@ def test_a_passage_without_units_answers_nothing(judge: SentenceJudge) -> None:
 
 def test_the_same_question_gets_the_same_judgement(judge: SentenceJudge) -> None:
     assert judged(judge, QUESTION, passage(FITTING)) == judged(judge, QUESTION, passage(FITTING))
+
+
+def test_words_are_stemmed_alike_by_many_threads_at_once() -> None:
+    words = [
+        f"{stem}{ending}"
+        for stem in ("walk", "jump", "talk", "plann")
+        for ending in ("ing", "ed", "er", "s")
+    ]
+    invented = [f"{letter}{word}" for letter in "bcdfghklmnprstvw" for word in words] * 4
+    judge_features._stem.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(judge_features._stem, invented, chunksize=7))
+    judge_features._stem.cache_clear()
+    assert together == [judge_features._stem(word) for word in invented]

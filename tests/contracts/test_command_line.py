@@ -198,12 +198,25 @@ def test_the_book_still_answers_after_bad_ingests(shop: Shop) -> None:
     [
         ("--book", "../evil"),
         ("--base-url", "javascript:alert(1)"),
+        ("--base-url", "https://exa mple.org"),
+        ("--base-url", "http://a:99999/x"),
     ],
 )
 def test_a_bad_option_of_ingest_is_refused(shop: Shop, words: tuple[str, ...]) -> None:
     shop.run("ingest", str(shop.home / "My Tales"), *words).failed()
     assert not (shop.data / "evil").exists()
     assert [path.name for path in (shop.data / "books").iterdir()] == ["my-tales"]
+
+
+def test_another_folder_of_the_same_name_does_not_replace_the_book(shop: Shop) -> None:
+    other = shop.home / "elsewhere" / "My Tales"
+    other.mkdir(parents=True)
+    (other / "a.md").write_text("# Other\n\nQuite another book.\n")
+    before = shop.files()
+    what, remedy = shop.run("ingest", str(other)).failed()
+    assert "my-tales" in what
+    assert "--book" in remedy
+    assert shop.files() == before
 
 
 def test_a_data_folder_that_cannot_be_one_is_an_error(shop: Shop) -> None:

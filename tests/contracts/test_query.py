@@ -476,8 +476,12 @@ def test_a_failing_store_is_503(path: str, failure: Exception) -> None:
     reply = call(service, "POST", path, {"query": "Anything?"})
     error = error_of(reply, 503, "QDRANT_TIMEOUT")
     assert error["message"] == ("The search service is temporarily unavailable. Please try again.")
-    assert int(reply.headers["retry-after"]) == error["retry_after"] > 0
     assert "secret" not in reply.text
+    # Trying again helps a store that stumbled, not one that holds the wrong index or none.
+    if isinstance(failure, WrongEmbedder | NoBooks):
+        assert (error["retry_after"], reply.headers.get("retry-after")) == (None, None)
+    else:
+        assert int(reply.headers["retry-after"]) == error["retry_after"] > 0
 
 
 def test_a_failing_embedder_is_503() -> None:

@@ -1,11 +1,10 @@
 from urllib.parse import unquote
 
 import pytest
-from tests.unit.fakes import make_chunk, make_document
+from tests.unit.fakes import make_chunk
 
-from bythebook.ask.links import contents_url, quote_check, quote_link, section_url, text_fragment
+from bythebook.ask.links import quote_check, quote_link, section_url, text_fragment
 from bythebook.domain.answers import Citation, Passage
-from bythebook.domain.books import Section
 
 READER = "http://127.0.0.1:8000"
 LONG = "Every walking robot must keep the projection of its centre of mass inside the support polygon at all times."
@@ -103,13 +102,3 @@ def test_sections_are_addressed_on_the_site_or_on_the_reader_page() -> None:
     assert section_url(own, READER) == f"{READER}/read/robots/walking#nodes"
     assert section_url(make_chunk("A."), READER) == f"{READER}/read/robots/walking"
     assert section_url(site, READER) == "https://robots.test/ros#nodes"
-
-
-def test_contents_are_addressed_like_sections() -> None:
-    section = Section("Gaits", "gaits", ("Gaits",), 0, 1)
-    page = Section("Walking", "", ("Walking",), 0, 1)
-    at_site = make_document(("heading", "Gaits"), url="https://robots.test/walking")
-    own = make_document(("heading", "Gaits"), document_id="a b")
-    assert contents_url("robots", at_site, section, READER) == "https://robots.test/walking#gaits"
-    assert contents_url("robots", own, section, READER) == f"{READER}/read/robots/a%20b#gaits"
-    assert contents_url("robots", own, page, READER) == f"{READER}/read/robots/a%20b"

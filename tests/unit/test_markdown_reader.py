@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 from textwrap import dedent
 
@@ -602,3 +603,39 @@ def test_a_file_that_cannot_be_opened_is_refused_by_name(tmp_path: Path) -> None
     folder.mkdir()
     with pytest.raises(UnreadableBook, match=r"folder\.md"):
         load_file(folder, tmp_path)
+
+
+def test_an_empty_front_matter_takes_no_text_with_it(tmp_path: Path) -> None:
+    page = "---\n---\n\n# Gaits\n\nA gait repeats.\n\n---\n\nA run is a gait.\n"
+    (tmp_path / "a.md").write_text(page)
+    (document,) = MarkdownReader().read(tmp_path, title=None, base_url=None).documents
+    assert "A gait repeats." in document.text
+    assert "A run is a gait." in document.text
+
+
+def test_a_page_that_opens_with_a_rule_keeps_what_stands_below_it(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("---\n\nA gait repeats.\n\n---\n\nA run is a gait.\n")
+    (document,) = MarkdownReader().read(tmp_path, title=None, base_url=None).documents
+    assert "A gait repeats." in document.text
+
+
+def test_a_file_name_that_is_not_text_is_named_in_the_error(tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md")).write_text("# Gaits\n\nWords.\n")
+    with pytest.raises(UnreadableBook, match="not UTF-8"):
+        MarkdownReader().read(tmp_path, title=None, base_url=None)
+
+
+def test_a_folder_named_build_is_read_and_installed_packages_are_not(tmp_path: Path) -> None:
+    for name in ("guide/build/a.md", "guide/node_modules/x/b.md", "guide/index.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"# {name}\n\nWords.\n")
+    book = MarkdownReader().read(tmp_path, title=None, base_url=None)
+    assert {document.title for document in book.documents} == {"guide/build/a.md", "guide/index.md"}
+
+
+def test_a_summary_may_name_files_with_spaces_and_says_which_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "SUMMARY.md").write_text("- [One](my%20page.md)\n- [Two](gone.md)\n")
+    (tmp_path / "my page.md").write_text("# One\n\nWords.\n")
+    book = MarkdownReader().read(tmp_path, title=None, base_url=None)
+    assert [document.title for document in book.documents] == ["One"]
+    assert book.warnings == ("gone.md is listed but not there.",)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 import snowballstemmer
@@ -67,7 +68,7 @@ _CAUSE = re.compile(
     r"\b(?:because|since|so that|therefore|due to|caus|reason|result|in order to|so)\b",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(r"^[^,(:;]*?(?=\s*(?:[,(]|\b(?:is|are|means?|refers|stands|describes?)\b))")
+_SUBJECT = re.compile(r"[^,(:;]{0,80}?(?=[,(]|\b(?:is|are|means?|refers|stands|describes?)\b)")
 _PLAIN = frozenset(
     """a about again all also am an and any are as at be been but by can could did do does doing done
     for from get gets give given go got had has have having he her his how i if in into is it its just
@@ -111,6 +112,9 @@ def _readable(passage: Passage) -> Iterator[tuple[Unit, str]]:
         before = unit.kind
 
 
+_STEMMING = Lock()
+
+
 @lru_cache(maxsize=1)
 def _stemmer() -> "snowballstemmer.stemmer":
     return snowballstemmer.stemmer("english")
@@ -118,7 +122,8 @@ def _stemmer() -> "snowballstemmer.stemmer":
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word))
+    with _STEMMING:  # a stemmer keeps state while it works
+        return str(_stemmer().stemWord(word))
 
 
 class Terms:

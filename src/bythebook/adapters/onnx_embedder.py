@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bythebook.adapters.minilm import MiniLm
+from bythebook.errors import EmbedderFailed
 
 
 class OnnxEmbedder:
@@ -31,10 +32,16 @@ class OnnxEmbedder:
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question."""
-        vectors = await asyncio.to_thread(self._encoder.encode, [text])
+        vectors = await self._encode([text])
         vector: NDArray[np.float32] = vectors[0]
         return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per passage, in the order given."""
-        return await asyncio.to_thread(self._encoder.encode, texts)
+        return await self._encode(texts)
+
+    async def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        try:
+            return await asyncio.to_thread(self._encoder.encode, texts)
+        except Exception as error:  # ONNX Runtime raises many kinds of its own
+            raise EmbedderFailed("The bundled embedder failed.", "Try again.") from error

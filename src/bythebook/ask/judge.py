@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 from bythebook.ask.links import section_url
+from bythebook.ask.relevance import on_scale
 from bythebook.ask.retrieve import READ_AT_MOST
 from bythebook.domain.answers import Evidence, Judgement, NearestSection, Passage, RefusalType
 from bythebook.domain.questions import Plan
 from bythebook.ports import Judge
 
-REFUSE_BELOW = 0.375  # r at which contract A's scale shows 0.30: refused without reading
-BOUNDARY = 0.5  # r at which a question of the book and a foreign one are equally likely
+BOUNDARY = 0.40  # on contract A's scale, on which the rules for refusing are stated
+REFUSE_BELOW = 0.30  # on the same scale: refused without reading
 ANSWER_FROM = 0.38  # probability of an answer; chosen on the sample book's dev questions
 SURE_FROM = 0.5  # the same, where retrieval doubts
 DISCLAIMER = "The book may cover this only in part; please check the quoted passage."
@@ -37,7 +38,7 @@ async def decide(plan: Plan, passages: tuple[Passage, ...], judge: Judge) -> Ref
         return Refusal("empty_retrieval", None)
     if plan.overview and passages[0].chunk.units:
         return Clearance(_opening(passages[0]))
-    best = max(passage.relevance for passage in passages)
+    best = on_scale(max(passage.relevance for passage in passages), BOUNDARY)
     if best < REFUSE_BELOW:
         return Refusal("low_relevance", None)
     judgement = await judge.judge(plan.question, passages[:READ_AT_MOST])

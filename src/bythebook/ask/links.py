@@ -5,7 +5,7 @@ import zlib
 from urllib.parse import quote as percent
 
 from bythebook.domain.answers import Citation
-from bythebook.domain.books import Chunk, Document, Section
+from bythebook.domain.books import Chunk
 
 _SHORT = 100  # characters that a text fragment spells out; beyond, its ends suffice
 _END_WORDS = 5
@@ -17,12 +17,6 @@ def section_url(chunk: Chunk, reader_url: str) -> str:
     return chunk.source_url or _reader_page(chunk, reader_url) + (
         f"#{chunk.anchor}" if chunk.anchor else ""
     )
-
-
-def contents_url(book_id: str, document: Document, section: Section, reader_url: str) -> str:
-    """Give the address of a section found in the contents rather than by search."""
-    page = document.url or f"{reader_url}/read/{book_id}/{percent(document.document_id)}"
-    return f"{page}#{section.anchor}" if section.anchor else page
 
 
 def quote_link(citation: Citation, reader_url: str) -> str:

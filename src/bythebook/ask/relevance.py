@@ -17,7 +17,7 @@ class RelevanceMap:
         return 1.0 / (1.0 + math.exp(-self.slope * (signal - self.midpoint)))
 
 
-# Fitted by training/fit_judge.py where a question of the book and a foreign one are equally likely.
+# Fitted to the sample book's dev questions: where they and foreign questions are equally likely.
 _BUNDLED = RelevanceMap(midpoint=0.33, slope=20.0)
 _MAPS: Mapping[str, RelevanceMap] = {"all-MiniLM-L6-v2": _BUNDLED}
 

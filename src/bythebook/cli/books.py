@@ -5,12 +5,14 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
+from bythebook.adapters.book_folder import BookFolder
 from bythebook.cli.core import opened_core
 from bythebook.cli.terminal import ingest_progress, out, print_report, say
-from bythebook.errors import UnreadableBook
+from bythebook.errors import InputError, UnreadableBook
 from bythebook.ingest.pipeline import IngestOrder
 from bythebook.ingest.pipeline import ingest as run_ingest
 
@@ -41,13 +43,15 @@ def ingest(
         raise UnreadableBook(
             "Web sites cannot be read yet.", "Give the folder of the book's Markdown."
         )
-    if base_url is not None and not re.match(r"https?://[^/\s]+", base_url):
+    if base_url is not None and not is_web_address(base_url):
         raise UnreadableBook(
             f"{base_url!r} is not a web address.", "Give one like https://example.org/book/."
         )
     path = Path(source)
     order = IngestOrder(path, book or book_id_of(path), title, base_url, dry_run)
     with opened_core() as core, ingest_progress() as show:
+        if book is None:
+            _require_same_source(core.library, order)
         report = asyncio.run(run_ingest(order, core.ingest, show))
     if as_json:
         out.print_json(data=asdict(report))
@@ -55,9 +59,33 @@ def ingest(
         print_report(report)
 
 
+def _require_same_source(library: BookFolder, order: IngestOrder) -> None:
+    """Keep a folder's name from replacing another book of that name."""
+    if any(
+        order.book_id == book.book_id and order.source_name != book.source
+        for book in library.books()
+    ):
+        raise InputError(
+            f"There is a book {order.book_id!r} already, from another folder.",
+            f"Give this one an id of its own: --book ID; or replace that one: --book {order.book_id}.",
+        )
+
+
+def is_web_address(text: str) -> bool:
+    """Say whether a text is an address that links can begin with."""
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port beyond 65535, a bracket left open
+        return False
+    return known and not re.search(r"[\s<>\"'#?]", text)
+
+
 def book_id_of(path: Path) -> str:
     """Make a book's id of its folder's name."""
-    name = re.sub(r"[^a-z0-9]+", "-", path.resolve().stem.lower()).strip("-")
+    full = path.resolve()
+    own = full.stem if full.is_file() else full.name
+    name = re.sub(r"[^a-z0-9]+", "-", own.lower()).strip("-")
     return name[:64].strip("-") or "book"
 
 

@@ -15,6 +15,7 @@ import typer
 from bythebook.bootstrap import Core, sample_book
 from bythebook.cli.core import opened_core
 from bythebook.cli.terminal import err, say
+from bythebook.errors import BadQuestions
 from bythebook.evaluate.articles import foreign_auroc, paragraph_recall
 from bythebook.evaluate.report import Figures, summarise
 from bythebook.evaluate.run import Asked, ask_all
@@ -61,6 +62,10 @@ def _evaluate_questions(
     file: Path, book: str | None, split: str | None
 ) -> tuple[dict[str, Figures], list[Asked]]:
     questions = [q for q in load_questions(file) if split in {None, q.split}]
+    if not questions:
+        raise BadQuestions(
+            f"{file.name} has no split {split!r}.", "Leave --split out, or name one it has."
+        )
     with _library(book) as (core, book_id):
         asyncio.run(ask_all(questions[:3], core.ask, book_id, _silent))  # warm up: models load once
         asked = asyncio.run(ask_all(questions, core.ask, book_id, _show))

@@ -9,7 +9,7 @@ _ABBREVIATIONS = frozenset(
     jan feb mar apr jun jul aug sep sept oct nov dec""".split()
 )
 _DOTTED = re.compile(r"(?:^|[\s(\[“\"'])(?:[A-Za-z]\.){1,}[A-Za-z]?$")  # e.g. i.e. U.S. J.
-_END = re.compile(r"[.!?…]+[\"'”’)\]»*_]*(?=\s|$)|[。！？｡।؟]+[」』”’）]*|\n+")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]»*_]*(?=\s|$)|[。！？｡।؟]+[」』”’）]*|\n+")
 _OPENERS = frozenset("a an but he if in it she that the these they this those we".split())
 _OPENING = re.compile(r"\s*[\"'“‘(\[]*([A-Z][a-z]*)\b")
 _LAST_WORD = re.compile(r"([A-Za-z]+)$")

@@ -47,6 +47,8 @@ def load_questions(path: Path) -> list[EvalQuestion]:
 def _question(value: dict[str, Any]) -> EvalQuestion:
     if value["kind"] not in get_args(Kind):
         raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}")
+    if not isinstance(value["question"], str):
+        raise TypeError("question must be text")
     return EvalQuestion(
         question_id=str(value["id"]),
         split=str(value.get("split", "all")),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from fastapi import APIRouter
 from fastapi.requests import Request
-from pydantic import UUID4, AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, model_validator
+from pydantic import UUID4, AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from bythebook.ask.answer_text import answer_text
 from bythebook.ask.links import quote_link, section_url
@@ -18,7 +18,6 @@ from bythebook.domain.answers import SELECTED_TEXT, Answered, Citation, Outcome,
 from bythebook.domain.questions import Mode, Question, Scope
 from bythebook.http.problems import Problem, ProblemKind
 
-BOUNDARY = 0.40  # where this contract's scale puts r = 0.5
 PATHS = ("/api/query", "/v1/query")
 _INSUFFICIENT = (
     "The provided book content does not contain sufficient information to answer this question"
@@ -91,7 +90,7 @@ class CitationModel(BaseModel):
 
     chapter: str | None = None
     section: str | None = None
-    source_url: HttpUrl | None = None
+    source_url: str | None = None
     referenced_text: str | None = Field(None, max_length=500)
     sentence: int = Field(ge=0, description="Index of the sentence that this quote supports.")
     chunk_id: str

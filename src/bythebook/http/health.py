@@ -1,5 +1,6 @@
 """Whether the process lives, whether it can answer, and how each part does."""
 
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
@@ -10,6 +11,7 @@ from pydantic import BaseModel
 
 from bythebook.errors import ByTheBookError
 
+_log = logging.getLogger("bythebook.http")
 Check = Callable[[], Awaitable[None]]
 
 
@@ -71,5 +73,8 @@ async def _try(check: Check) -> Part:
         await check()
     except ByTheBookError as error:
         message = " ".join(filter(None, (error.what, error.help_message)))
+    except Exception:  # noqa: BLE001 - a part that breaks in a new way is still only a part
+        _log.exception("a health check failed")
+        message = "This part failed; the log says more."
     latency = round((time.perf_counter() - started) * 1000, 1)
     return Part(status="failed" if message else "ok", latency_ms=latency, message=message)

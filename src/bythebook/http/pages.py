@@ -44,7 +44,7 @@ def pages_router(ports: AskPorts, reader_url: str) -> APIRouter:
         return page("Ask the book", _form(question, book, books) + reply + _shelf(books))
 
     @router.get("/read/{book_id}")
-    async def contents(book_id: str) -> HTMLResponse:
+    def contents(book_id: str) -> HTMLResponse:
         book = _book(ports, book_id)
         return page(
             book.title,
@@ -52,13 +52,13 @@ def pages_router(ports: AskPorts, reader_url: str) -> APIRouter:
         )
 
     @router.get("/read/{book_id}/{document_id:path}.txt")
-    async def text(book_id: str, document_id: str) -> PlainTextResponse:
+    def text(book_id: str, document_id: str) -> PlainTextResponse:
         return PlainTextResponse(
             _document(ports, book_id, document_id).text, headers=SECURITY_HEADERS
         )
 
     @router.get("/read/{book_id}/{document_id:path}")
-    async def read(request: Request, book_id: str, document_id: str) -> HTMLResponse:
+    def read(request: Request, book_id: str, document_id: str) -> HTMLResponse:
         book, document = _book(ports, book_id), _document(ports, book_id, document_id)
         given = request.query_params.get("mark", "")
         mark = _mark(given, document)

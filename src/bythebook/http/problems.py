@@ -55,6 +55,7 @@ class Problem:
     kind: ProblemKind
     message: str
     details: str | None = None
+    retryable: bool = True
 
     @property
     def status(self) -> int:
@@ -64,7 +65,7 @@ class Problem:
     @property
     def retry_after(self) -> int | None:
         """Seconds after which trying again makes sense."""
-        return _RETRY_SECONDS if self.status == 503 else None
+        return _RETRY_SECONDS if self.status == 503 and self.retryable else None
 
 
 Shape = Callable[[Request, Problem], dict[str, Any]]
@@ -119,11 +120,16 @@ _HTTP_MESSAGES: Mapping[ProblemKind, str] = {
 def problem_of(error: Exception) -> Problem:
     """Turn one of our errors into a problem; its details hold no path and no secret."""
     if isinstance(error, NoBooks):
-        return Problem("store_unavailable", _HTTP_MESSAGES["store_unavailable"], error.what)
+        return Problem(
+            "store_unavailable", _HTTP_MESSAGES["store_unavailable"], error.what, retryable=False
+        )
     if isinstance(error, StoreFailed):
         _log.error("store failed: %s", error)
         return Problem(
-            "store_unavailable", _HTTP_MESSAGES["store_unavailable"], "The index could not be read."
+            "store_unavailable",
+            _HTTP_MESSAGES["store_unavailable"],
+            "The index could not be read.",
+            error.retryable,
         )
     if isinstance(error, EmbedderFailed):
         _log.error("embedder failed: %s", error)

@@ -33,6 +33,11 @@ class IngestOrder:
     base_url: str | None = None
     dry_run: bool = False
 
+    @property
+    def source_name(self) -> str:
+        """Where the book comes from, told from other folders of the same name."""
+        return str(self.source.resolve())
+
 
 async def ingest(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress) -> IngestReport:
     """Make a new generation of a book beside the live one, then switch to it."""
@@ -127,7 +132,7 @@ def _manifest(
         documents=report.documents,
         chunks=report.chunks,
         characters=report.characters,
-        source=order.source.name,
+        source=order.source_name,
         published_at=datetime.now(UTC).isoformat(timespec="seconds"),
         base_url=source.base_url,
     )

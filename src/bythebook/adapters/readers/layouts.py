@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote, urljoin
 
 from bythebook.adapters.readers.docusaurus import docusaurus_pages, docusaurus_root
-from bythebook.adapters.readers.mdbook import mdbook_pages, summary_files
+from bythebook.adapters.readers.mdbook import mdbook_pages, missing_files, summary_files
 from bythebook.adapters.readers.pages import Page, SourceFile, markdown_files, place, spoken
 
 
@@ -20,13 +20,14 @@ class Layout:
     files: Callable[[Path], Sequence[Path]]
     pages: Callable[[Path, Sequence[SourceFile], str], Sequence[Page]]
     anchor: Callable[[str], str]
+    missing: Callable[[Path], Sequence[str]] = lambda _root: ()  # pages listed but not there
 
 
 def detect_layout(folder: Path) -> Layout:
     """Tell what kind of Markdown book a folder is."""
     for root in (folder, folder / "src"):
         if (root / "SUMMARY.md").is_file():
-            return Layout("mdBook", root, summary_files, mdbook_pages, mdbook_anchor)
+            return Layout("mdBook", root, summary_files, mdbook_pages, mdbook_anchor, missing_files)
     if docs := docusaurus_root(folder):
         return Layout("Docusaurus", docs, markdown_files, docusaurus_pages, github_anchor)
     return Layout("Markdown folder", _trunk(folder), markdown_files, _plain_pages, github_anchor)

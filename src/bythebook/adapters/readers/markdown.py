@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import yaml
@@ -12,7 +13,7 @@ from bythebook.adapters.readers.pages import MARKDOWN, Page, SourceFile, first_t
 from bythebook.domain.books import Document, Section, SourceBook
 from bythebook.errors import UnreadableBook
 
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
 
 
 class MarkdownReader:
@@ -39,7 +40,9 @@ class MarkdownReader:
             _unique(_document(page, files[page.path], layout.anchor) for page in pages)
         )
         _require_text(documents, source)
-        return SourceBook(title or _book_title(source, documents), layout.name, base, documents)
+        warnings = tuple(f"{name} is listed but not there." for name in layout.missing(layout.root))
+        name = title or _book_title(source, documents)
+        return SourceBook(name, layout.name, base, documents, warnings)
 
     def _single(self, source: Path, title: str | None, url: str) -> SourceBook:
         if source.suffix.lower() not in MARKDOWN:
@@ -55,6 +58,10 @@ class MarkdownReader:
 
 def load_file(path: Path, root: Path) -> SourceFile:
     """Read a file as text, or say which file is not text and what to do."""
+    if not _is_text(str(path)):
+        raise UnreadableBook(
+            f"The file name {str(path)!r} is not UTF-8.", "Rename the file, then run ingest again."
+        )
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -77,18 +84,26 @@ def load_file(path: Path, root: Path) -> SourceFile:
     return SourceFile(path, PurePosixPath(path.relative_to(root).as_posix()), front, body)
 
 
+def _is_text(text: str) -> bool:
+    """Say whether a text can be stored: names and YAML may hold halves of characters."""
+    return text.isprintable() or text.encode("utf-8", "replace").decode() == text
+
+
 def _front_matter(text: str, path: Path) -> tuple[dict[str, object], str]:
     match = _FRONT.match(text)
     if match is None:
         return {}, text
     try:
-        front = yaml.safe_load(match.group(1))
-    except (yaml.YAMLError, ValueError) as error:
+        front = yaml.safe_load(match.group(1) or "{}")
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableBook(
             f"The front matter of {path} is not YAML.",
             "Put right what stands between the --- lines.",
         ) from error
-    return (front if isinstance(front, dict) else {}), text[match.end() :]
+    if front is None:  # comments only
+        return {}, text[match.end() :]
+    # A thematic break may open a page too: then what follows it is the page's own text.
+    return (front, text[match.end() :]) if isinstance(front, dict) else ({}, text)
 
 
 def _document(page: Page, file: SourceFile, anchor_of: Callable[[str], str]) -> Document:
@@ -100,6 +115,10 @@ def _document(page: Page, file: SourceFile, anchor_of: Callable[[str], str]) -> 
     if headless:
         # A site shows the front matter's title as the first heading; text needs one to stand under.
         plain = parse_markdown(f"# {_escaped(title)}\n\n{file.body}")
+    if not _is_text(title):
+        raise UnreadableBook(
+            f"The title of {file.path} is not text.", "Put its front matter right."
+        )
     chapter = page.chapter or title
     anchors = tuple(_anchors(plain.headings, anchor_of, headless=headless))
     sections = tuple(_sections(plain, chapter, title, anchors))
@@ -153,19 +172,11 @@ def _unique(documents: Iterator[Document]) -> Iterator[Document]:
     seen: dict[str, int] = {}
     for document in documents:
         document_id = _numbered(document.document_id, seen)
-        yield document if document_id == document.document_id else _renamed(document, document_id)
-
-
-def _renamed(document: Document, document_id: str) -> Document:
-    return Document(
-        document_id,
-        document.title,
-        document.chapter,
-        document.text,
-        document.blocks,
-        document.sections,
-        document.url,
-    )
+        yield (
+            document
+            if document_id == document.document_id
+            else replace(document, document_id=document_id)
+        )
 
 
 def _require_text(documents: tuple[Document, ...], source: Path) -> None:

@@ -13,7 +13,7 @@ from bythebook.adapters.readers.mdx import without_mdx
 from bythebook.domain.books import Block, BlockKind
 
 _HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_HEADING_ID = re.compile(r"\s*(?:\{#([\w:.-]+)\}|<!--\s*#([\w:.-]+)\s*-->)\s*$")
+_HEADING_ID = re.compile(r"(?:\{#([\w:.-]+)\}|<!--\s*#([\w:.-]+)\s*-->)\s*$")
 
 
 @dataclass(frozen=True, slots=True)

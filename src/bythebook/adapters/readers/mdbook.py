@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import quote, urljoin
+from urllib.parse import quote, unquote, urljoin
 
 from bythebook.adapters.readers.pages import Page, SourceFile
 
@@ -17,7 +17,7 @@ def _summary_entries(root: Path) -> list[tuple[int, str, str]]:
         (
             len(match.group(1).expandtabs(4)) if re.match(r"\s*[-*+]", line) else 0,
             match.group(2),
-            match.group(3),
+            unquote(match.group(3).split("#")[0]).removeprefix("./"),
         )
         for line, match in found
     ]
@@ -25,8 +25,13 @@ def _summary_entries(root: Path) -> list[tuple[int, str, str]]:
 
 def summary_files(root: Path) -> list[Path]:
     """Find the files that the summary lists."""
-    paths = (root / name.split("#")[0].removeprefix("./") for _, _, name in _summary_entries(root))
+    paths = (root / name for _, _, name in _summary_entries(root))
     return list(dict.fromkeys(path for path in paths if path.is_file()))
+
+
+def missing_files(root: Path) -> list[str]:
+    """Name the pages that the summary lists and that are not there."""
+    return [name for _, _, name in _summary_entries(root) if name and not (root / name).is_file()]
 
 
 def mdbook_pages(root: Path, files: Sequence[SourceFile], base_url: str) -> list[Page]:
@@ -38,7 +43,7 @@ def mdbook_pages(root: Path, files: Sequence[SourceFile], base_url: str) -> list
         title = re.sub(r"[`*_]", "", title)
         if indent == 0:
             chapter = title
-        path = root / name.split("#")[0].removeprefix("./")
+        path = root / name
         if (file := known.pop(path, None)) is None:
             continue
         relative = file.relative.with_suffix("")

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _ADMONITION = re.compile(
-    r"^(\s*):::+\s*(\w+)?\s*(?:\[(.*?)\]|(?:\{.*?\})|(.*?))\s*(?:\{.*?\})?\s*$"
+    r"^([ \t]*):::+[ \t]*+(\w++)?[ \t]*+(?:\[([^\]]*)\]|\{[^}]*\}|([^{\[]*))[ \t]*+(?:\{[^}]*\})?[ \t]*$"
 )
-_COMMENT = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
+_COMMENT = re.compile(r"\{/\*(?:(?!\{/\*).)*?\*/\}", re.DOTALL)
 # Both only where they are code: prose may begin a line with "import" or "export" too.
 _IMPORT = re.compile(
-    r"^import\s+(?:(?:[\w$]+|\*\s+as\s+\w+)?\s*,?\s*(?:\{[^{}]*\})?\s*from\s+)?"
+    r"^import\s++(?:(?:[\w$]++|\*\s++as\s++\w++)?\s*+,?\s*+(?:\{[^{}]*\})?\s*+from\s++)?"
     r"(?:'[^'\n]+'|\"[^\"\n]+\");?[ \t]*$",
     re.MULTILINE,
 )

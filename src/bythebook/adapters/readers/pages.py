@@ -10,7 +10,7 @@ _NUMBER_PREFIX = re.compile(r"^(\d+)\s*[-_.]+\s*([^-_.\s].*)$")
 _VERSION_LIKE = re.compile(
     r"^(\d{2}[-_]\d{2}|\d{4}[-_]\d{2}|\d+[-_.]\d+)"
 )  # dates and versions keep theirs
-_SKIPPED = frozenset({"node_modules", "build", "dist", "target", "__pycache__", "venv"})
+_SKIPPED = frozenset({"node_modules", "venv"})  # other people's pages
 _FENCED = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -75,5 +75,8 @@ def spoken(name: str) -> str:
 def first_title(body: str) -> str | None:
     """Give the text of the first level-one heading; a comment in code is none."""
     prose = _FENCED.sub("", body)
-    match = re.search(r"^#[ \t]+(.+?)\s*(?:\{#.*\})?\s*#*\s*$", prose, flags=re.MULTILINE)
-    return re.sub(r"[`*_]", "", match.group(1)) if match else None
+    line = next((line for line in prose.split("\n") if re.match(r"#[ \t]", line)), None)
+    if line is None:
+        return None
+    title = re.sub(r"\{#[^{}]*\}$", "", line[1:].strip().rstrip("#").strip()).strip()
+    return re.sub(r"[`*_]", "", title) or None
