@@ -422,3 +422,14 @@ def test_damage_in_one_book_spares_the_others(core: Core, source: Path) -> None:
     publish(core, source, "other", {"birds.md": BIRDS})
     shard_file(core, "segment.json").unlink()
     assert find(core, "heron", [core.library.book("other")])[0].chunk.text == HERON
+
+
+def test_a_removed_book_is_closed_at_the_next_question(core: Core, source: Path) -> None:
+    publish(core, source, "one", {"birds.md": BIRDS})
+    publish(core, source, "two", {"birds.md": BIRDS})
+    find(core, "Which bird waits at the river?")
+    copies = core.settings.data_dir / "open"
+    assert len(list(copies.rglob("term_counts.json"))) == 2
+    core.press.remove("one")
+    assert {hit.chunk.book_id for hit in find(core, "Which bird waits?")} == {"two"}
+    assert len(list(copies.rglob("term_counts.json"))) == 1

@@ -639,3 +639,34 @@ def test_a_summary_may_name_files_with_spaces_and_says_which_are_missing(tmp_pat
     book = MarkdownReader().read(tmp_path, title=None, base_url=None)
     assert [document.title for document in book.documents] == ["One"]
     assert book.warnings == ("gone.md is listed but not there.",)
+
+
+def test_addresses_of_a_plain_folder_keep_the_folders_above_its_pages(tmp_path: Path) -> None:
+    (tmp_path / "en" / "docs").mkdir(parents=True)
+    (tmp_path / "en" / "docs" / "a.md").write_text("# A\n\nWords.\n")
+    (document,) = (
+        MarkdownReader().read(tmp_path, title=None, base_url="https://x.test/book").documents
+    )
+    assert (document.document_id, document.url) == ("a", "https://x.test/book/en/docs/a.md")
+
+
+def test_the_docs_folder_of_a_docusaurus_site_is_known_by_the_config_beside_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docusaurus.config.js").write_text("export default {};\n")
+    (tmp_path / "docs" / "01-intro.md").write_text("# Intro\n\nWords.\n")
+    book = MarkdownReader().read(tmp_path / "docs", title=None, base_url="https://x.test")
+    assert book.reader == "Docusaurus"
+    assert book.documents[0].url == "https://x.test/docs/intro"
+
+
+def test_a_summary_opens_no_file_outside_the_book(tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("# Secret\n\nHidden words.\n")
+    book = tmp_path / "book"
+    book.mkdir()
+    (book / "SUMMARY.md").write_text("- [One](one.md)\n- [Out](../secret.md)\n")
+    (book / "one.md").write_text("# One\n\nWords.\n")
+    read = MarkdownReader().read(book, title=None, base_url=None)
+    assert [document.title for document in read.documents] == ["One"]
+    assert read.warnings == ("../secret.md is listed but not there.",)

@@ -48,6 +48,10 @@ class BookFolder:
             )
         return book
 
+    def holds(self, book_id: str) -> bool:
+        """Say whether there is such a book, sound or not."""
+        return (self.root / book_id / "current.json").exists()
+
     def documents(self, book_id: str) -> Sequence[Document]:
         """Give the documents of the live generation in reading order."""
         folder = self.generation_folder(self.book(book_id))
@@ -99,7 +103,7 @@ class BookFolder:
 
     def remove(self, book_id: str) -> None:
         """Remove a book, a damaged one too: the pointer first, so that readers never see half."""
-        if not (self.root / book_id / "current.json").exists():
+        if not self.holds(book_id):
             self.book(book_id)  # says that there is none
         with self.hold(book_id):
             (self.root / book_id / "current.json").unlink(missing_ok=True)

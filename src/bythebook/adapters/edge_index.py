@@ -58,6 +58,7 @@ class EdgeIndex:
     @contextmanager
     def _using(self, book: Book) -> Iterator["_OpenShard"]:
         with self._lock:
+            self._forget_removed()
             opened = self._shard_of(book)
             opened.users += 1
         try:
@@ -85,6 +86,11 @@ class EdgeIndex:
         if opened is not None:
             opened.retire()
         return fresh
+
+    def _forget_removed(self) -> None:
+        """Close what was removed from the library since it was opened."""
+        for name in [name for name in self._shards if not self._folder.holds(name)]:
+            self._shards.pop(name).retire()
 
     def _live(self, book: Book) -> Book:
         """Read the pointer again: the book may have been published anew since the caller did."""

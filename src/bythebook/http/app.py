@@ -48,6 +48,6 @@ def create_app(service: Service) -> FastAPI:
     app.add_middleware(RequestContext)
     app.include_router(contract_query.query_router(service.ask, service.reader_url))
     app.include_router(health_router(service.checks))
-    app.include_router(pages_router(service.ask, service.reader_url))
+    app.include_router(pages_router(service.ask))
     app.include_router(contracts_page_router(app.openapi))
     return app

@@ -8,7 +8,6 @@ from itertools import groupby
 from urllib.parse import quote as percent
 
 from fastapi import APIRouter
-from fastapi.requests import Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 
@@ -27,7 +26,7 @@ from bythebook.http.reading import Mark, document_html
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
 
 
-def pages_router(ports: AskPorts, reader_url: str) -> APIRouter:
+def pages_router(ports: AskPorts) -> APIRouter:
     """Make the pages; they show what the contracts answer, by the same path."""
     router = APIRouter(include_in_schema=False)
     style = files("bythebook.web").joinpath("reader.css").read_text("utf-8")
@@ -40,7 +39,7 @@ def pages_router(ports: AskPorts, reader_url: str) -> APIRouter:
     async def home(q: str = "", book: str = "") -> HTMLResponse:
         books = ports.library.books()
         question = q.strip()
-        reply = await _reply(question, book, ports, reader_url) if question else ""
+        reply = await _reply(question, book, ports) if question else ""
         return page("Ask the book", _form(question, book, books) + reply + _shelf(books))
 
     @router.get("/read/{book_id}")
@@ -51,23 +50,23 @@ def pages_router(ports: AskPorts, reader_url: str) -> APIRouter:
             _form("", book_id, [book]) + _contents(book, ports.library.documents(book_id)),
         )
 
-    @router.get("/read/{book_id}/{document_id:path}.txt")
-    def text(book_id: str, document_id: str) -> PlainTextResponse:
-        return PlainTextResponse(
-            _document(ports, book_id, document_id).text, headers=SECURITY_HEADERS
-        )
-
-    @router.get("/read/{book_id}/{document_id:path}")
-    def read(request: Request, book_id: str, document_id: str) -> HTMLResponse:
-        book, document = _book(ports, book_id), _document(ports, book_id, document_id)
-        given = request.query_params.get("mark", "")
-        mark = _mark(given, document)
-        moved = '<p class="kind">The quoted passage has changed since this link was made.</p>'
-        body = (moved if given and mark is None else "") + document_html(document, mark)
-        trail = f'<a href="/read/{book.book_id}">{escape(book.title)}</a>'
-        return page(document.title, f"<article>{body}</article>", trail)
+    @router.get("/read/{book_id}/{document_id:path}", response_model=None)
+    def read(book_id: str, document_id: str, mark: str = "") -> Response:
+        plain = document_id.removesuffix(".txt")
+        if plain != document_id and (document := _find(ports, book_id, plain)):
+            return PlainTextResponse(document.text, headers=SECURITY_HEADERS)
+        document = _document(ports, book_id, document_id)
+        return _reader_page(ports.library.book(book_id), document, mark)
 
     return router
+
+
+def _reader_page(book: Book, document: Document, given: str) -> HTMLResponse:
+    mark = _mark(given, document)
+    moved = '<p class="kind">The quoted passage has changed since this link was made.</p>'
+    body = (moved if given and mark is None else "") + document_html(document, mark)
+    trail = f'<a href="/read/{book.book_id}">{escape(book.title)}</a>'
+    return page(document.title, f"<article>{body}</article>", trail)
 
 
 def _book(ports: AskPorts, book_id: str) -> Book:
@@ -77,11 +76,18 @@ def _book(ports: AskPorts, book_id: str) -> Book:
         raise HTTPException(404) from error
 
 
-def _document(ports: AskPorts, book_id: str, document_id: str) -> Document:
+def _find(ports: AskPorts, book_id: str, document_id: str) -> Document | None:
     try:
         return ports.library.document(book_id, document_id)
-    except (UnknownBook, UnknownDocument) as error:
-        raise HTTPException(404) from error
+    except (UnknownBook, UnknownDocument):
+        return None
+
+
+def _document(ports: AskPorts, book_id: str, document_id: str) -> Document:
+    document = _find(ports, book_id, document_id)
+    if document is None:
+        raise HTTPException(404)
+    return document
 
 
 def _mark(given: str, document: Document) -> Mark | None:
@@ -116,7 +122,7 @@ def _form(question: str, chosen: str, books: Sequence[Book]) -> str:
     )
 
 
-async def _reply(question: str, book: str, ports: AskPorts, reader_url: str) -> str:
+async def _reply(question: str, book: str, ports: AskPorts) -> str:
     limit = next(
         m.max_length
         for m in QueryRequest.model_fields["query"].metadata
@@ -130,7 +136,7 @@ async def _reply(question: str, book: str, ports: AskPorts, reader_url: str) -> 
         return _failure("Please ask again", error.what)
     except PartFailed as error:
         return _failure("Could not look it up", problem_of(error).message)
-    return _answer(outcome, reader_url) if isinstance(outcome, Answered) else _refusal(outcome)
+    return _answer(outcome) if isinstance(outcome, Answered) else _refusal(outcome)
 
 
 def _failure(kind: str, message: str) -> str:
@@ -140,7 +146,7 @@ def _failure(kind: str, message: str) -> str:
     )
 
 
-def _answer(outcome: Answered, reader_url: str) -> str:
+def _answer(outcome: Answered) -> str:
     cited = numbered(outcome.sentences)
     numerals = {
         index: "".join(
@@ -157,7 +163,7 @@ def _answer(outcome: Answered, reader_url: str) -> str:
     quotes = "".join(
         f'<li id="q{n}"><q>{escape(citation.quote)}</q><span class="place">'
         f"{escape(citation.passage.chunk.chapter)} · {escape(citation.passage.chunk.section)} · "
-        f'<a href="{escape(quote_link(citation, _local(citation.passage.chunk.source_url, reader_url)))}">'
+        f'<a href="{escape(quote_link(citation, ""))}">'
         "Read it in the book</a></span></li>"
         for n, (_, citation) in enumerate(cited, 1)
     )
@@ -167,11 +173,6 @@ def _answer(outcome: Answered, reader_url: str) -> str:
         f'<section class="reply" aria-live="polite"><p class="kind">{kind}</p>{caution}{sentences}'
         f'<ol class="quotes">{quotes}</ol></section>'
     )
-
-
-def _local(source_url: str, reader_url: str) -> str:
-    """Keep links of these pages on the address the reader came by."""
-    return reader_url if source_url else ""
 
 
 def _refusal(outcome: Refused) -> str:

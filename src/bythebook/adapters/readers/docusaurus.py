@@ -24,6 +24,8 @@ def docusaurus_root(folder: Path) -> Path | None:
     has_config = any(folder.glob("docusaurus.config.*"))
     if has_config:
         return folder / "docs" if (folder / "docs").is_dir() else folder
+    if any(folder.parent.glob("docusaurus.config.*")):
+        return folder
     marks = ("_category_.json", "_category_.yml", "_category_.yaml")
     if any(path.name in marks for path in folder.rglob("_category_.*")) or any(
         folder.rglob("*.mdx")

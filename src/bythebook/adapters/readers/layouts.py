@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urljoin
 
@@ -30,7 +31,9 @@ def detect_layout(folder: Path) -> Layout:
             return Layout("mdBook", root, summary_files, mdbook_pages, mdbook_anchor, missing_files)
     if docs := docusaurus_root(folder):
         return Layout("Docusaurus", docs, markdown_files, docusaurus_pages, github_anchor)
-    return Layout("Markdown folder", _trunk(folder), markdown_files, _plain_pages, github_anchor)
+    trunk = _trunk(folder)
+    pages = partial(_plain_pages, trunk.relative_to(folder).as_posix())
+    return Layout("Markdown folder", trunk, markdown_files, pages, github_anchor)
 
 
 def _trunk(folder: Path) -> Path:
@@ -54,10 +57,11 @@ def mdbook_anchor(title: str) -> str:
     return "".join(kept)
 
 
-def _plain_pages(_root: Path, files: Sequence[SourceFile], base_url: str) -> list[Page]:
+def _plain_pages(above: str, _root: Path, files: Sequence[SourceFile], base_url: str) -> list[Page]:
+    """Lay a plain folder out; addresses keep the folders above its trunk, ids and chapters do not."""
     pages = []
     for file in sorted(files, key=_plain_rank):
-        url = urljoin(base_url, quote(str(file.relative))) if base_url else ""
+        url = urljoin(base_url, quote(str(above / file.relative))) if base_url else ""
         chapter = spoken(file.relative.parts[0]) if len(file.relative.parts) > 1 else None
         pages.append(Page(file.path, str(file.relative.with_suffix("")), url, chapter))
     return pages

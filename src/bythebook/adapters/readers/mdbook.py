@@ -25,13 +25,20 @@ def _summary_entries(root: Path) -> list[tuple[int, str, str]]:
 
 def summary_files(root: Path) -> list[Path]:
     """Find the files that the summary lists."""
-    paths = (root / name for _, _, name in _summary_entries(root))
-    return list(dict.fromkeys(path for path in paths if path.is_file()))
+    paths = (root / name for _, _, name in _summary_entries(root) if _is_inside(root, name))
+    return list(dict.fromkeys(paths))
+
+
+def _is_inside(root: Path, name: str) -> bool:
+    """Say whether a listed page is there, and in the book: a summary opens no other folder."""
+    path = root / name
+    return path.is_file() and path.resolve().is_relative_to(root.resolve())
 
 
 def missing_files(root: Path) -> list[str]:
     """Name the pages that the summary lists and that are not there."""
-    return [name for _, _, name in _summary_entries(root) if name and not (root / name).is_file()]
+    names = (name for _, _, name in _summary_entries(root))
+    return [name for name in names if name and not _is_inside(root, name)]
 
 
 def mdbook_pages(root: Path, files: Sequence[SourceFile], base_url: str) -> list[Page]:
