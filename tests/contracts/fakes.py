@@ -16,7 +16,9 @@ from bythebook.http.app import Service, create_app
 from bythebook.ports import ChunkIndex, Embedder, Judge, Library, Vector, Vectors
 
 READER = "http://reader.test"
-BOOK = Book("tales", "Tales", "g1", "fake", 1, 1, 10, "tales", "2026-01-01T00:00:00+00:00")
+BOOK = Book(
+    "tales", "Tales", "g1", "all-MiniLM-L6-v2-fake", 1, 1, 10, "tales", "2026-01-01T00:00:00+00:00"
+)
 
 
 @dataclass
@@ -47,7 +49,7 @@ class FakeEmbedder:
 
     failure: BaseException | None = None
     calls: int = 0
-    model_id: str = "fake"
+    model_id: str = "all-MiniLM-L6-v2-fake"
     dimension: int = 4
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

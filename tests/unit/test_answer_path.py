@@ -359,7 +359,7 @@ def test_equal_texts_of_a_book_are_folded_and_of_two_books_are_not() -> None:
 
 def test_ties_are_broken_the_same_way_whatever_the_order_of_arrival() -> None:
     hits = [hit(chunk=make_chunk(f"Sentence {n}.")) for n in range(5)]
-    assert fuse(hits, "m") == fuse(hits[::-1], "m")
+    assert fuse(hits, MODEL) == fuse(hits[::-1], MODEL)
 
 
 def test_keeps_as_many_passages_as_were_asked_for_and_those_the_judge_finds_best() -> None:

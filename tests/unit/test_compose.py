@@ -15,7 +15,8 @@ from bythebook.ask.compose import (
 from bythebook.ask.judge import Clearance, decide
 from bythebook.ask.plan import make_plan
 from bythebook.ask.retrieve import selection_passage
-from bythebook.domain.answers import Draft, Evidence, Judgement, Passage
+from bythebook.ask.verify import verify
+from bythebook.domain.answers import Draft, Evidence, Judgement, Passage, Sentence
 from bythebook.domain.books import UnitKind
 from bythebook.domain.questions import Plan, Question, Scope
 
@@ -120,3 +121,17 @@ def test_a_selection_asked_to_explain_itself_answers_with_how_it_begins() -> Non
 class NeverAsked:
     async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
         raise AssertionError("an overview needs no judging")
+
+
+def test_what_was_cut_ends_visibly_and_still_stands_verification() -> None:
+    code = "\n".join(f"step_{number} = prepare(robot, {number})" for number in range(90))
+    passage = make_passage(("code", code))
+    judgement = Judgement(0.9, (0.9,), (evidence(passage, 0),))
+    plan = Plan("standard_rag", QUESTION, 5, None, None)
+
+    async def run() -> list[Sentence]:
+        return [one async for one in verify(ExtractiveGenerator().compose(plan, judgement))]
+
+    (sentence,) = asyncio.run(run())
+    assert sentence.text.endswith("\n…")
+    assert code.startswith(sentence.text.removesuffix("\n…") + "\n")

@@ -1,6 +1,7 @@
 import pytest
 
 from bythebook.ask.relevance import RelevanceMap, on_scale, relevance_map
+from bythebook.errors import WrongEmbedder
 
 
 def test_relevance_is_a_half_at_the_midpoint_and_rises() -> None:
@@ -32,3 +33,8 @@ def test_a_scale_goes_through_its_three_points(boundary: float) -> None:
 
 def test_contract_a_shows_the_refusal_boundary_as_three_tenths() -> None:
     assert on_scale(0.375, 0.4) == pytest.approx(0.30)
+
+
+def test_an_embedder_whose_scores_were_never_measured_is_refused() -> None:
+    with pytest.raises(WrongEmbedder, match="some-other-model"):
+        relevance_map("some-other-model")

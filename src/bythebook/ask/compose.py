@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from dataclasses import replace
 
+from bythebook.ask.verify import ELLIPSIS
 from bythebook.domain.answers import Draft, Evidence, Judgement
 from bythebook.domain.books import Unit
 from bythebook.domain.questions import Plan
@@ -28,7 +29,9 @@ class ExtractiveGenerator:
         """Give the chosen units, each as a sentence that quotes itself."""
         for evidence in choose(plan.question, judgement.evidence):
             quotes = tuple((evidence.passage, piece) for piece in _quotable(evidence.quote))
-            yield Draft(evidence.quote, quotes, evidence.unit.kind)
+            whole = evidence.unit in evidence.passage.chunk.units
+            text = evidence.quote if whole else f"{evidence.quote}\n{ELLIPSIS}"
+            yield Draft(text, quotes, evidence.unit.kind)
 
 
 def choose(question: str, ranked: Sequence[Evidence]) -> list[Evidence]:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bythebook.errors import WrongEmbedder
+
 
 @dataclass(frozen=True, slots=True)
 class RelevanceMap:
@@ -18,14 +20,20 @@ class RelevanceMap:
 
 
 # Fitted to the sample book's dev questions: where they and foreign questions are equally likely.
-_BUNDLED = RelevanceMap(midpoint=0.33, slope=20.0)
-_MAPS: Mapping[str, RelevanceMap] = {"all-MiniLM-L6-v2": _BUNDLED}
+_MAPS: Mapping[str, RelevanceMap] = {
+    "all-MiniLM-L6-v2": RelevanceMap(midpoint=0.33, slope=20.0),
+}
 
 
 def relevance_map(embedding_model: str) -> RelevanceMap:
     """Give the default map of an embedder, by the family its name begins with."""
-    family = next((name for name in _MAPS if embedding_model.startswith(name)), None)
-    return _MAPS[family] if family else _BUNDLED
+    for family, fitted in _MAPS.items():
+        if embedding_model.startswith(family):
+            return fitted
+    raise WrongEmbedder(
+        f"What the scores of {embedding_model} mean has not been measured.",
+        f"Use one of: {', '.join(_MAPS)}.",
+    )
 
 
 def on_scale(relevance: float, boundary: float) -> float:

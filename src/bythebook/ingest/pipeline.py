@@ -44,12 +44,14 @@ async def ingest(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress
     started = time.monotonic()
     if order.dry_run:
         source, chunks = _read(order, ports, on_progress)
-        return _report(order, ports, source, chunks, started, published=False)
+        missing = missing_vectors(chunks, ports.embedder, ports.cache)
+        return _report(order, ports, source, chunks, missing, started)
     generation = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
     with ports.press.edition(order.book_id, generation, ports.embedder) as edition:
         source, chunks = _read(order, ports, on_progress)
-        report = _report(order, ports, source, chunks, started, published=True)
-        await _embed(chunks, report, ports, on_progress)
+        missing = missing_vectors(chunks, ports.embedder, ports.cache)
+        report = _report(order, ports, source, chunks, missing, started)
+        await _embed(missing, ports, on_progress)
         _fill(edition, chunks, ports)
         on_progress(Progress("publishing", 0, 1))
         edition.publish(_manifest(order, generation, source, report, ports), source.documents)
@@ -69,16 +71,13 @@ def _read(
     return source, chunks
 
 
-async def _embed(
-    chunks: list[Chunk], report: IngestReport, ports: IngestPorts, on_progress: OnProgress
-) -> None:
-    missing = missing_vectors(chunks, ports.embedder, ports.cache)
+async def _embed(missing: list[Chunk], ports: IngestPorts, on_progress: OnProgress) -> None:
     done = tokens = 0
-    on_progress(Progress("embedding", 0, report.embedded))
+    on_progress(Progress("embedding", 0, len(missing)))
     async for batch in embed_missing(missing, ports.embedder, ports.cache):
         done += len(batch)
         tokens += sum(chunk.token_count for chunk in batch)
-        on_progress(Progress("embedding", done, report.embedded, tokens))
+        on_progress(Progress("embedding", done, len(missing), tokens))
 
 
 def _fill(edition: Edition, chunks: list[Chunk], ports: IngestPorts) -> None:
@@ -92,13 +91,11 @@ def _report(
     ports: IngestPorts,
     source: SourceBook,
     chunks: list[Chunk],
+    missing: list[Chunk],
     started: float,
-    *,
-    published: bool,
 ) -> IngestReport:
     live = ports.press.chunk_ids(order.book_id)
     ids = {chunk.chunk_id for chunk in chunks}
-    missing = missing_vectors(chunks, ports.embedder, ports.cache)
     return IngestReport(
         book_id=order.book_id,
         title=source.title,
@@ -112,7 +109,7 @@ def _report(
         embedded=len(missing),
         tokens=sum(chunk.token_count for chunk in missing),
         seconds=time.monotonic() - started,
-        published=published,
+        published=not order.dry_run,
         warnings=source.warnings,
     )
 
