@@ -239,9 +239,9 @@ def test_another_model_embeds_everything(core: Core, source: Path) -> None:
 
 
 def test_an_index_of_another_model_is_not_searched(core: Core, source: Path) -> None:
-    embedder = CountingEmbedder(core.embedder, name="another model")
+    embedder = CountingEmbedder(core.embedder, name="all-MiniLM-L6-v2-another-build")
     publish(core, source, "tales", embedder=embedder)
-    with pytest.raises(WrongEmbedder, match="another model") as caught:
+    with pytest.raises(WrongEmbedder, match="all-MiniLM-L6-v2-another-build") as caught:
         asyncio.run(collect(Question("How is glass made?"), core.ask))
     assert "Ingest 'tales' again" in caught.value.help_message
     ports = replace(core.ask, embedder=embedder)
