@@ -84,8 +84,8 @@ def publish_books(articles: Sequence[Article], core: Core) -> None:
     """Ingest the articles whole and in halves, so that each question is foreign to one half."""
     for name, members in (("all", articles), ("even", articles[::2]), ("odd", articles[1::2])):
         ports = replace(core.ingest, reader=ArticleReader(tuple(members)))
-        asyncio.run(ingest(IngestOrder(Path(name), name), ports, lambda _: None))
-    asyncio.run(ingest(IngestOrder(sample_book(), "sample"), core.ingest, lambda _: None))
+        asyncio.run(ingest(IngestOrder(name, name), ports, lambda _: None))
+    asyncio.run(ingest(IngestOrder(str(sample_book()), "sample"), core.ingest, lambda _: None))
 
 
 def retrieved(question: str, book: str, core: Core) -> tuple[Passage, ...]:

@@ -2,15 +2,15 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bythebook.domain.answers import Draft, Hit, Judgement, Passage
-from bythebook.domain.books import Book, Chunk, Document, SourceBook
+from bythebook.domain.books import Book, Chunk, CutDocument, Document, LiveBook, SourceBook
 from bythebook.domain.questions import Plan
+from bythebook.domain.reports import IngestReport
 
 Vector = NDArray[np.float32]
 Vectors = NDArray[np.float32]
@@ -19,8 +19,8 @@ Vectors = NDArray[np.float32]
 class BookReader(Protocol):
     """Makes documents of a source."""
 
-    def read(self, source: Path, *, title: str | None, base_url: str | None) -> SourceBook:
-        """Read a whole book, or raise UnreadableBook with what to do."""
+    def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
+        """Lay a book out from a path or an address, or raise UnreadableBook with what to do."""
         ...
 
 
@@ -35,6 +35,11 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int:
         """Length of its vectors."""
+        ...
+
+    @property
+    def usd_per_million_tokens(self) -> float:
+        """What embedding costs; 0 where it runs on this machine."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -95,11 +100,19 @@ class Library(Protocol):
 class Edition(Protocol):
     """A generation in the making: invisible to readers until it is published."""
 
-    def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
-        """Put chunks with their vectors into the new generation."""
+    def start_from_live(self) -> None:
+        """Begin with all that the live generation holds, rather than with nothing."""
         ...
 
-    def publish(self, book: Book, documents: Sequence[Document]) -> None:
+    def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
+        """Put chunks with their vectors in; one of the same id is replaced."""
+        ...
+
+    def drop(self, chunks: Sequence[Chunk]) -> None:
+        """Take chunks of the live generation out."""
+        ...
+
+    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
         """Check the count, keep the texts, switch the pointer, remove older generations."""
         ...
 
@@ -107,14 +120,14 @@ class Edition(Protocol):
 class Press(Protocol):
     """Makes new generations."""
 
+    def live(self, book_id: str, embedder: Embedder) -> LiveBook:
+        """Give what the live generation holds; nothing for a new book or another embedder."""
+        ...
+
     def edition(
         self, book_id: str, generation: str, embedder: Embedder
     ) -> AbstractContextManager[Edition]:
         """Hold the book for one run; on leaving without publishing nothing has changed."""
-        ...
-
-    def chunk_ids(self, book_id: str) -> frozenset[str]:
-        """Give the ids in the live generation; none for a new book."""
         ...
 
     def remove(self, book_id: str) -> None:

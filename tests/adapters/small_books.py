@@ -8,8 +8,8 @@ from pathlib import Path
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Hit
 from bythebook.domain.books import Book
+from bythebook.domain.reports import IngestReport
 from bythebook.ingest.pipeline import IngestOrder, ingest
-from bythebook.ingest.report import IngestReport
 from bythebook.ports import Embedder, Vector, Vectors
 from bythebook.settings import Settings
 
@@ -36,6 +36,10 @@ class CountingEmbedder:
     @property
     def dimension(self) -> int:
         return self.inner.dimension
+
+    @property
+    def usd_per_million_tokens(self) -> float:
+        return self.inner.usd_per_million_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self.inner.count_tokens(texts)
@@ -75,7 +79,7 @@ def publish(
 ) -> IngestReport:
     """Ingest pages as a book."""
     ports = replace(core.ingest, embedder=embedder or core.embedder)
-    order = IngestOrder(write_pages(folder, pages), book_id)
+    order = IngestOrder(str(write_pages(folder, pages)), book_id)
     return asyncio.run(ingest(order, ports, lambda _: None))
 
 

@@ -2,13 +2,27 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bythebook.adapters.book_folder import BookFolder
-from bythebook.domain.books import Block, Book, Document, Section
+from bythebook.domain.books import (
+    Block,
+    Book,
+    Cut,
+    CutDocument,
+    Document,
+    LeftOut,
+    Link,
+    PageMark,
+    Section,
+    Skipped,
+    Unit,
+)
+from bythebook.domain.reports import BrokenLink, DocumentReport, IngestReport
 from bythebook.errors import BusyBook, StoreFailed, UnknownBook, UnknownDocument
 
 DOCUMENT = Document(
@@ -19,17 +33,38 @@ DOCUMENT = Document(
     (Block("heading", 0, 6, level=1), Block("paragraph", 8, 19)),
     (Section("A page", "a-page", ("Part", "A page"), 0, 19),),
     "https://book.test/page",
+    pages=(PageMark(0, 1, "i"),),
+    links=(Link("other.md", "other", "there"),),
+    anchors=("here",),
+    left_out=(LeftOut("navigation", "Home"),),
 )
+CUTS = (Cut(8, 19, 3, (Unit("sentence", 0, 11),), "a | b"),)
 
 
 def book(book_id: str = "tales", generation: str = "g1") -> Book:
     return Book(book_id, "Tales", generation, "model", 1, 1, 19, "tales", "2026-01-01T00:00:00Z")
 
 
-def publish(folder: BookFolder, wanted: Book, *documents: Document) -> None:
+def cut(document: Document) -> CutDocument:
+    return CutDocument(f"mark of {document}", document, CUTS)
+
+
+def report(documents: Sequence[Document], *, kept: bool = False) -> IngestReport:
+    told = tuple(
+        DocumentReport(page.document_id, page.title, 19, 15, {"navigation": 4}, 1, 0.5, kept)
+        for page in documents
+    )
+    return IngestReport(
+        "tales", "Tales", "Fake", "tales", 1, 1, 0, 0, 1, 3, 0.0, 1.5, True, told,
+        (Skipped("bad.md", "It is torn."),), (BrokenLink("part/page", "gone.md"),), ("A note.",),
+    )  # fmt: skip
+
+
+def publish(folder: BookFolder, wanted: Book, *documents: Document, kept: bool = False) -> None:
+    pages = documents or (DOCUMENT,)
     with folder.hold(wanted.book_id) as generations:
         (generations / wanted.generation).mkdir()
-        folder.publish(wanted, documents or (DOCUMENT,))
+        folder.publish(wanted, [cut(page) for page in pages], report(pages, kept=kept))
 
 
 @pytest.fixture
@@ -47,6 +82,36 @@ def test_a_published_book_reads_back_as_it_was(folder: BookFolder) -> None:
     assert folder.book("tales") == book()
     assert folder.documents("tales") == [DOCUMENT]
     assert folder.document("tales", "part/page") == DOCUMENT
+    assert folder.cut_documents(book()) == {cut(DOCUMENT).fingerprint: cut(DOCUMENT)}
+    assert folder.report("tales") == report([DOCUMENT])
+
+
+def test_a_kept_document_shares_its_file_with_the_generation_before(folder: BookFolder) -> None:
+    publish(folder, book())
+    old = folder.generation_folder(book()) / "documents" / "00000.json"
+    inode = old.stat().st_ino
+    publish(folder, book(generation="g2"), kept=True)
+    new = folder.generation_folder(book(generation="g2")) / "documents" / "00000.json"
+    assert new.stat().st_ino == inode
+    assert folder.document("tales", "part/page") == DOCUMENT
+    assert not old.exists()
+
+
+def test_a_document_read_again_is_written_again_though_its_mark_is_the_same(
+    folder: BookFolder,
+) -> None:
+    publish(folder, book())
+    damaged = folder.generation_folder(book()) / "documents" / "00000.json"
+    damaged.write_bytes(b"{")
+    publish(folder, book(generation="g2"))
+    assert folder.document("tales", "part/page") == DOCUMENT
+
+
+def test_a_damaged_report_is_a_failed_store(folder: BookFolder) -> None:
+    publish(folder, book())
+    (folder.generation_folder(book()) / "report.json").write_text("{}")
+    with pytest.raises(StoreFailed, match="tales"):
+        folder.report("tales")
 
 
 def test_books_are_listed_by_id_and_documents_in_reading_order(folder: BookFolder) -> None:

@@ -28,7 +28,6 @@ def passage(text: str, *, relevance: float = 0.8, number: int = 0) -> Passage:
         heading_path=("Tales",),
         anchor="",
         source_url="",
-        page=None,
         char_start=0,
         char_end=len(text),
         token_count=20,

@@ -51,6 +51,7 @@ class FakeEmbedder:
     calls: int = 0
     model_id: str = "all-MiniLM-L6-v2-fake"
     dimension: int = 4
+    usd_per_million_tokens: float = 0.0
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         self._touch()

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
@@ -13,13 +13,17 @@ from bythebook.domain.books import (
     BlockKind,
     Book,
     Chunk,
+    CutDocument,
     Document,
+    LiveBook,
     Section,
     SourceBook,
+    SourceDocument,
     Unit,
     UnitKind,
 )
 from bythebook.domain.questions import Plan
+from bythebook.domain.reports import IngestReport
 from bythebook.errors import UnknownBook, UnknownDocument
 from bythebook.ports import Embedder, Vector, Vectors
 
@@ -59,7 +63,6 @@ def make_chunk(
         heading_path=("Walking", section),
         anchor=anchor,
         source_url=source_url,
-        page=None,
         char_start=char_start,
         char_end=char_start + len(text),
         token_count=len(text.split()),
@@ -105,6 +108,7 @@ class FakeEmbedder:
     read: list[str] = field(default_factory=list)
     failure: Exception | None = None
     value: float = 0.5
+    usd_per_million_tokens: float = 0.0
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return words(texts)
@@ -214,15 +218,27 @@ class UntouchableLibrary(FakeLibrary):
 
 @dataclass
 class FakeReader:
-    """Reads the documents it was given."""
+    """Reads the documents it was given, and counts how often."""
 
     documents: Sequence[Document]
     failure: Exception | None = None
+    unreadable: Mapping[str, Exception] = field(default_factory=dict)
+    read_ids: list[str] = field(default_factory=list)
 
-    def read(self, source: Path, *, title: str | None, base_url: str | None) -> SourceBook:
+    def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         if self.failure is not None:
             raise self.failure
-        return SourceBook(title or "Robots", "Fake", base_url or "", tuple(self.documents))
+        documents = tuple(
+            SourceDocument(document.document_id, repr(document), partial(self._read, document))
+            for document in self.documents
+        )
+        return SourceBook(title or "Robots", "Fake", base_url or "", documents)
+
+    def _read(self, document: Document) -> Document:
+        self.read_ids.append(document.document_id)
+        if failure := self.unreadable.get(document.document_id):
+            raise failure
+        return document
 
 
 @dataclass
@@ -242,17 +258,38 @@ class FakeCache:
 class FakeEdition:
     """A generation in memory."""
 
-    chunks: list[Chunk] = field(default_factory=list)
+    base: "FakeEdition | None" = None
+    chunks: dict[str, Chunk] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
     vectors: int = 0
     published: Book | None = None
-    documents: Sequence[Document] = ()
+    documents: Sequence[CutDocument] = ()
+    report: IngestReport | None = None
+
+    def start_from_live(self) -> None:
+        assert self.base is not None
+        self.chunks = dict(self.base.chunks)
 
     def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
-        self.chunks.extend(chunks)
+        self.chunks |= {chunk.chunk_id: chunk for chunk in chunks}
+        self.added.extend(chunk.text for chunk in chunks)
         self.vectors += len(vectors)
 
-    def publish(self, book: Book, documents: Sequence[Document]) -> None:
-        self.published, self.documents = book, documents
+    def drop(self, chunks: Sequence[Chunk]) -> None:
+        for chunk in chunks:
+            del self.chunks[chunk.chunk_id]
+
+    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
+        assert book.chunks == len(self.chunks)
+        self.published, self.documents, self.report = book, documents, report
+
+    @property
+    def texts(self) -> list[str]:
+        placed = {cut.document.document_id: n for n, cut in enumerate(self.documents)}
+        ordered = sorted(
+            self.chunks.values(), key=lambda chunk: (placed[chunk.document_id], chunk.chunk_index)
+        )
+        return [chunk.text for chunk in ordered]
 
 
 @dataclass
@@ -261,14 +298,21 @@ class FakePress:
 
     editions: list[FakeEdition] = field(default_factory=list)
 
+    def live(self, book_id: str, embedder: Embedder) -> LiveBook:
+        base = self._live()
+        if base is None or base.published is None:
+            return LiveBook({}, frozenset())
+        same = base.published.embedding_model == embedder.model_id
+        documents = {cut.fingerprint: cut for cut in base.documents} if same else {}
+        return LiveBook(documents, frozenset(base.chunks))
+
     @contextmanager
     def edition(self, book_id: str, generation: str, embedder: Embedder) -> Iterator[FakeEdition]:
-        self.editions.append(FakeEdition())
+        self.editions.append(FakeEdition(self._live()))
         yield self.editions[-1]
-
-    def chunk_ids(self, book_id: str) -> frozenset[str]:
-        live = [edition for edition in self.editions if edition.published]
-        return frozenset(chunk.chunk_id for chunk in live[-1].chunks) if live else frozenset()
 
     def remove(self, book_id: str) -> None:
         self.editions.clear()
+
+    def _live(self) -> FakeEdition | None:
+        return next((edition for edition in reversed(self.editions) if edition.published), None)

@@ -1,9 +1,19 @@
+import hashlib
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.fakes import make_document, words
 
-from bythebook.domain.books import BlockKind, Chunk, Document
-from bythebook.ingest.chunk import TARGET_TOKENS, WHOLE_TOKENS, cut_document
+from bythebook.domain.books import BlockKind, Chunk, Document, PageMark
+from bythebook.ingest.chunk import (
+    CUTTER_REVISION,
+    TARGET_TOKENS,
+    WHOLE_TOKENS,
+    cut_document,
+    find_cuts,
+)
+from bythebook.ingest.distinct import Distinct
 
 
 def cut(document: Document) -> list[Chunk]:
@@ -154,12 +164,36 @@ def test_ids_tell_books_documents_and_headings_apart() -> None:
     assert len({chunk_id(b, d, h) for b in "xy" for d in "ab" for h in ("G", "H")}) == 8
 
 
-def test_equal_chunks_of_a_document_get_different_ids_and_one_vector() -> None:
+def test_of_equal_chunks_of_a_document_one_is_indexed() -> None:
     text = prose(200)
     chunks = cut(make_document(("heading", "Gaits"), ("paragraph", text), ("paragraph", text)))
-    assert [chunk.text for chunk in chunks] == [text, text]
-    assert chunks[0].chunk_id != chunks[1].chunk_id
-    assert chunks[0].embedding_hash == chunks[1].embedding_hash
+    indexed, left_out = Distinct().sort(chunks)
+    assert [chunk.chunk_index for chunk in indexed] == [0]
+    assert [(chunk.chunk_index, reason) for chunk, reason in left_out] == [(1, "duplicate")]
+
+
+def test_a_table_that_goes_on_reads_its_head_row_to_the_embedder_but_does_not_quote_it() -> None:
+    table = "\n".join(["joint | torque", *(f"knee {n} | {n}" for n in range(300))])
+    first, second, *others = cut(make_document(("heading", "Gaits"), ("table", table)))
+    assert first.context.startswith("Walking > Gaits\njoint | torque\nknee 0 | 0")
+    for chunk in (second, *others):
+        assert chunk.context.startswith("Walking > Gaits\njoint | torque\nknee")
+        assert "joint" not in chunk.text
+
+
+def test_a_chunk_stands_on_the_page_it_begins_on() -> None:
+    marks = (PageMark(0, 1, "i"), PageMark(60, 2, "ii"), PageMark(1500, 3, "1"))
+    document = replace(make_document(("heading", "Gaits"), ("paragraph", prose(600))), pages=marks)
+    for chunk in cut(document):
+        page = [mark for mark in marks if mark.start <= chunk.char_start][-1]
+        assert chunk.page == page.number
+        for offset in range(0, len(chunk.text), 50):
+            place = chunk.page_at(offset)
+            wanted = document.page_at(chunk.char_start + offset)
+            assert place is not None
+            assert wanted is not None
+            assert (place.number, place.label) == (wanted.number, wanted.label)
+    assert {chunk.page for chunk in cut(document)} == {1, 2, 3}
 
 
 def test_a_chunk_links_to_its_section_and_reads_its_headings_to_the_embedder() -> None:
@@ -169,6 +203,27 @@ def test_a_chunk_links_to_its_section_and_reads_its_headings_to_the_embedder() -
     (chunk,) = cut(document)
     assert chunk.source_url == "https://robots.test/walking#gaits"
     assert chunk.context == "Walking > Gaits\nOne."
+
+
+# What each revision of the cutter makes of VARIED. A document that did not change keeps its cuts as long
+# as the revision stays: who cuts otherwise adds a line here, never changes one.
+VARIED = make_document(
+    ("heading", "Gaits"),
+    ("paragraph", prose(730)),
+    ("paragraph", "The joints are as follows:"),
+    ("list", "\n".join(f"joint {n} of the left leg, e.g. the knee" for n in range(60))),
+    ("heading", "Balance"),
+    ("code", lines(1300)),
+    ("table", "\n".join(["joint | torque", *(f"knee {n} | {n} Nm" for n in range(200))])),
+    ("caption", "Fig. 3. Torques."),
+    ("formula", "\n".join(f"x_{n} = {n} y" for n in range(200))),
+)
+REVISIONS = {"1": "8cc4af0738fbc15d"}
+
+
+def test_another_way_of_cutting_has_another_revision() -> None:
+    cuts = repr([(c.start, c.end, c.units, c.header) for c in find_cuts(VARIED, words)])
+    assert hashlib.sha256(cuts.encode()).hexdigest()[:16] == REVISIONS[CUTTER_REVISION]
 
 
 KINDS: tuple[BlockKind, ...] = (
@@ -197,4 +252,5 @@ def test_every_character_lies_in_exactly_one_chunk(blocks: list[tuple[BlockKind,
         for place in range(unit.start, unit.end)
     }
     assert wanted <= quotable
-    assert len({chunk.chunk_id for chunk in chunks}) == len(chunks)
+    indexed, _ = Distinct().sort(chunks)
+    assert len({chunk.chunk_id for chunk in indexed}) == len(indexed)

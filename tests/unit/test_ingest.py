@@ -1,16 +1,17 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 import pytest
 from tests.unit.fakes import FakeCache, FakeEmbedder, FakePress, FakeReader, make_document
 
+from bythebook.domain.books import Document, Link
+from bythebook.domain.reports import IngestReport
 from bythebook.errors import EmbedderFailed, UnreadableBook
 from bythebook.ingest.embed import BATCH
 from bythebook.ingest.pipeline import IngestOrder, IngestPorts, ingest
-from bythebook.ingest.report import IngestReport, Progress
+from bythebook.ingest.report import Progress
 from bythebook.ports import Vectors
 
 ONE = make_document(("heading", "Gaits"), ("paragraph", "One."), document_id="one")
@@ -28,9 +29,9 @@ class Workshop:
     press: FakePress = field(default_factory=FakePress)
     told: list[Progress] = field(default_factory=list)
 
-    def run(self, *, dry_run: bool = False) -> IngestReport:
+    def run(self, *, dry_run: bool = False, strict: bool = False) -> IngestReport:
         ports = IngestPorts(self.reader, self.embedder, self.cache, self.press)
-        order = IngestOrder(Path("robots"), "robots", dry_run=dry_run)
+        order = IngestOrder("robots", "robots", dry_run=dry_run, strict=strict)
         return asyncio.run(ingest(order, ports, self.told.append))
 
 
@@ -38,9 +39,9 @@ def test_a_run_publishes_every_chunk_with_its_vector() -> None:
     workshop = Workshop()
     report = workshop.run()
     (edition,) = workshop.press.editions
-    assert [chunk.text for chunk in edition.chunks] == ["One.", "Two."]
+    assert edition.texts == ["One.", "Two."]
     assert edition.vectors == 2
-    assert edition.documents == (ONE, TWO)
+    assert [cut.document for cut in edition.documents] == [ONE, TWO]
     assert edition.published is not None
     assert (edition.published.book_id, edition.published.chunks) == ("robots", 2)
     assert edition.published.embedding_model == workshop.embedder.model_id
@@ -71,11 +72,149 @@ def test_another_embedding_model_embeds_everything_anew() -> None:
     assert workshop.run().embedded == 2
 
 
-def test_equal_texts_are_embedded_once() -> None:
-    twin = make_document(("heading", "Gaits"), ("paragraph", "One."), document_id="twin")
-    workshop = Workshop(FakeReader([ONE, twin]))
+def test_a_document_that_did_not_change_is_not_read_again() -> None:
+    workshop = Workshop()
+    workshop.run()
+    workshop.reader.read_ids.clear()
+    workshop.reader.documents = [ONE, CHANGED]
     report = workshop.run()
-    assert (report.chunks, report.embedded, len(workshop.embedder.read)) == (2, 1, 1)
+    assert workshop.reader.read_ids == ["two"]
+    assert [document.kept for document in report.documents] == [True, False]
+
+
+def long_book(pages: int, changed: str = "") -> list[Document]:
+    return [
+        make_document(
+            ("heading", "Gaits"),
+            ("paragraph", changed if changed and n == 3 else f"Text {n}."),
+            ("heading", "Legs"),
+            ("paragraph", f"Leg {n}."),
+            document_id=str(n),
+        )
+        for n in range(pages)
+    ]
+
+
+def test_after_an_edit_only_touched_chunks_are_put_in_and_the_old_ones_taken_out() -> None:
+    workshop = Workshop(FakeReader(long_book(10)))
+    workshop.run()
+    workshop.reader.documents = long_book(10, "Quite another text.")
+    report = workshop.run()
+    edition = workshop.press.editions[-1]
+    # The paragraph itself, and the one below it, which now stands elsewhere in its document.
+    assert sorted(edition.added) == ["Leg 3.", "Quite another text."]
+    assert (report.added, report.kept, report.removed, report.embedded) == (1, 19, 1, 1)
+    fresh = Workshop(FakeReader(long_book(10, "Quite another text.")))
+    fresh.run()
+    assert edition.chunks == fresh.press.editions[-1].chunks
+
+
+def test_a_book_that_changed_much_is_made_anew() -> None:
+    workshop = Workshop()
+    workshop.run()
+    workshop.reader.documents = [ONE, CHANGED]
+    workshop.run()
+    assert sorted(workshop.press.editions[-1].added) == ["Changed.", "One."]
+
+
+LONG = " ".join(f"Sentence number {n} speaks for itself." for n in range(12))
+
+
+def test_a_long_text_said_twice_is_indexed_once_whatever_it_stands_under() -> None:
+    pages = [
+        make_document(("heading", "Gaits"), ("paragraph", LONG), document_id="one"),
+        make_document(("heading", "Legs"), ("paragraph", LONG), document_id="two"),
+    ]
+    report = Workshop(FakeReader(pages)).run()
+    assert (report.chunks, report.embedded) == (1, 1)
+    assert report.documents[1].left_out == {"duplicate": len(LONG.replace(" ", ""))}
+    assert report.coverage == 1.0
+
+
+def test_a_short_text_said_twice_is_indexed_once_only_under_the_same_heading() -> None:
+    def page(name: str, heading: str) -> Document:
+        return make_document(
+            ("heading", heading), ("paragraph", "Default: false."), document_id=name
+        )
+
+    pages = [page("one", "Gaits"), page("two", "Legs"), page("three", "Gaits")]
+    report = Workshop(FakeReader(pages)).run()
+    assert [document.chunks for document in report.documents] == [1, 1, 0]
+
+
+def test_the_second_of_two_equal_texts_takes_over_when_the_first_is_gone() -> None:
+    first = make_document(("heading", "Gaits"), ("paragraph", LONG), document_id="first")
+    second = make_document(("heading", "Legs"), ("paragraph", LONG), document_id="second")
+    others = long_book(10)
+    workshop = Workshop(FakeReader([first, second, *others]))
+    workshop.run()
+    workshop.reader.documents = [second, *others]
+    workshop.run()
+    edition = workshop.press.editions[-1]
+    assert [c.document_id for c in edition.chunks.values() if c.text == LONG] == ["second"]
+    workshop.reader.documents = [first, second, *others]
+    workshop.run()
+    edition = workshop.press.editions[-1]
+    assert [c.document_id for c in edition.chunks.values() if c.text == LONG] == ["first"]
+
+
+def test_signs_without_a_letter_are_left_out_as_too_short() -> None:
+    document = make_document(
+        ("heading", "A"), ("paragraph", "---"), ("heading", "B"), ("paragraph", "Text.")
+    )
+    report = Workshop(FakeReader([document])).run()
+    assert report.documents[0].left_out == {"too short": 3}
+
+
+def test_a_heading_with_nothing_below_it_is_told_as_left_out() -> None:
+    document = make_document(("heading", "A"), ("paragraph", "Text."), ("heading", "Empty"))
+    (told,) = Workshop(FakeReader([document])).run().documents
+    assert told.left_out == {"heading without text": 5}
+    assert (told.characters, told.chunked) == (11, 6)
+
+
+def test_a_part_that_cannot_be_read_is_skipped_and_told_and_the_rest_published() -> None:
+    bad = {"two": UnreadableBook("It is torn.", "Mend it.")}
+    workshop = Workshop(FakeReader([ONE, TWO], unreadable=bad))
+    report = workshop.run()
+    assert [(part.name, part.reason) for part in report.skipped] == [
+        ("two", "It is torn. Mend it.")
+    ]
+    assert workshop.press.editions[-1].texts == ["One."]
+
+
+def test_a_strict_run_publishes_nothing_if_a_part_cannot_be_read() -> None:
+    bad = {"two": UnreadableBook("It is torn.", "Mend it.")}
+    workshop = Workshop(FakeReader([ONE, TWO], unreadable=bad))
+    with pytest.raises(UnreadableBook, match="robots cannot be read: two: It is torn"):
+        workshop.run(strict=True)
+    assert workshop.press.editions[-1].published is None
+
+
+def test_a_book_without_any_text_is_refused() -> None:
+    workshop = Workshop(FakeReader([make_document(("heading", "Gaits"))]))
+    with pytest.raises(UnreadableBook, match="no text"):
+        workshop.run()
+
+
+def test_links_that_lead_nowhere_are_told() -> None:
+    links = (
+        Link("two.md", "two"),
+        Link("two.md#gaits", "two", "gaits"),
+        Link("two.md#notes", "two", "notes"),
+        Link("two.md#gone", "two", "gone"),
+        Link("three.md", ""),
+    )
+    pages = [replace(ONE, links=links), replace(TWO, anchors=("notes",))]
+    report = Workshop(FakeReader(pages)).run()
+    assert [link.target for link in report.broken_links] == ["two.md#gone", "three.md"]
+
+
+def test_a_dry_run_tells_what_a_paid_embedder_would_cost() -> None:
+    workshop = Workshop(embedder=FakeEmbedder(usd_per_million_tokens=2.0))
+    report = workshop.run(dry_run=True)
+    assert report.tokens == 8  # "Walking > Gaits" and a word, twice
+    assert report.cost_usd == pytest.approx(16e-6)
 
 
 def test_a_dry_run_counts_but_neither_embeds_nor_publishes() -> None:

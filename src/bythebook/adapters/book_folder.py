@@ -2,7 +2,7 @@
 
 books/<book>/current.json                the pointer: the live generation's manifest
 books/<book>/ingest.lock                 held while a run makes a new generation
-books/<book>/generations/<generation>/   shard/, documents/, contents.json
+books/<book>/generations/<generation>/   shard/, documents/, cuts/, contents.json, report.json
 """
 
 import fcntl
@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -18,10 +18,15 @@ from pathlib import Path
 from bythebook.adapters.book_json import (
     book_from_json,
     book_to_json,
+    cuts_from_json,
+    cuts_to_json,
     document_from_json,
     document_to_json,
+    report_from_json,
+    report_to_json,
 )
-from bythebook.domain.books import Book, Document
+from bythebook.domain.books import Book, CutDocument, Document
+from bythebook.domain.reports import IngestReport
 from bythebook.errors import BusyBook, StoreFailed, UnknownBook, UnknownDocument
 
 _BOOK_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -55,15 +60,37 @@ class BookFolder:
     def documents(self, book_id: str) -> Sequence[Document]:
         """Give the documents of the live generation in reading order."""
         folder = self.generation_folder(self.book(book_id))
-        return [self._load(folder / entry["file"]) for entry in _contents(folder)]
+        return [self._load(folder / "documents" / entry["file"]) for entry in _contents(folder)]
 
     def document(self, book_id: str, document_id: str) -> Document:
         """Give one, or raise UnknownDocument."""
         folder = self.generation_folder(self.book(book_id))
         for entry in _contents(folder):
             if entry["document_id"] == document_id:
-                return self._load(folder / entry["file"])
+                return self._load(folder / "documents" / entry["file"])
         raise UnknownDocument(f"The book {book_id!r} has no page {document_id!r}.")
+
+    def report(self, book_id: str) -> IngestReport:
+        """Give the report of the run that made the live generation."""
+        path = self.generation_folder(self.book(book_id)) / "report.json"
+        try:
+            return report_from_json(json.loads(path.read_text("utf-8")))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreFailed(
+                f"The report of the book {book_id!r} cannot be read.", "Ingest the book again."
+            ) from error
+
+    def cut_documents(self, book: Book) -> dict[str, CutDocument]:
+        """Give the documents of a generation with their cuts, by fingerprint."""
+        folder = self.generation_folder(book)
+        return {
+            entry["fingerprint"]: CutDocument(
+                entry["fingerprint"],
+                _load_document(folder / "documents" / entry["file"]),
+                cuts_from_json(json.loads((folder / "cuts" / entry["file"]).read_text("utf-8"))),
+            )
+            for entry in _contents(folder)
+        }
 
     def generation_folder(self, book: Book) -> Path:
         """Give the folder of a published generation."""
@@ -84,22 +111,38 @@ class BookFolder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise BusyBook(
-                    f"Another run is working on the book {book_id!r}.",
-                    "Wait for it to end, then run again.",
-                ) from error
+                raise _busy(book_id) from error
+            if not os.fstat(lock.fileno()).st_nlink:  # its holder removed the book just now
+                raise _busy(book_id)
             self._sweep(book_id)  # what a killed run left behind
-            yield generations
+            try:
+                yield generations
+            finally:
+                if folder.is_dir() and not self.holds(book_id):
+                    shutil.rmtree(folder)  # nothing came of it
 
-    def publish(self, book: Book, documents: Sequence[Document]) -> None:
+    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
         """Keep the texts, switch the pointer, remove older generations."""
         folder = self.generation_folder(book)
-        _write_documents(folder, documents)
-        _sync(folder)
+        taken_over = _write_documents(folder, documents, self._kept_files(book.book_id, report))
+        _replace(folder / "report.json", json.dumps(report_to_json(report), ensure_ascii=False))
+        _sync(folder, taken_over)
         _replace(
             self.root / book.book_id / "current.json", json.dumps(book_to_json(book), indent=1)
         )
         self._sweep(book.book_id)
+
+    def _kept_files(self, book_id: str, report: IngestReport) -> dict[str, Path]:
+        """Find where the live generation has the documents that the new one takes over."""
+        kept = {document.document_id for document in report.documents if document.kept}
+        if not kept:
+            return {}
+        folder = self.generation_folder(self.book(book_id))
+        return {
+            entry["fingerprint"]: folder / "documents" / entry["file"]
+            for entry in _contents(folder)
+            if entry["document_id"] in kept
+        }
 
     def remove(self, book_id: str) -> None:
         """Remove a book, a damaged one too: the pointer first, so that readers never see half."""
@@ -131,6 +174,12 @@ class BookFolder:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
+def _busy(book_id: str) -> BusyBook:
+    return BusyBook(
+        f"Another run is working on the book {book_id!r}.", "Wait for it to end, then run again."
+    )
+
+
 def _contents(folder: Path) -> list[dict[str, str]]:
     try:
         return _read_contents(folder / "contents.json")
@@ -143,7 +192,8 @@ def _contents(folder: Path) -> list[dict[str, str]]:
 @lru_cache(maxsize=64)
 def _read_contents(path: Path) -> list[dict[str, str]]:
     entries = json.loads(path.read_text("utf-8"))
-    return [{name: entry[name] for name in ("document_id", "file")} for entry in entries]
+    names = ("document_id", "title", "fingerprint", "file")
+    return [{name: entry[name] for name in names} for entry in entries]
 
 
 def _load_document(path: Path) -> Document:
@@ -155,17 +205,47 @@ def _load_document(path: Path) -> Document:
         ) from error
 
 
-def _write_documents(folder: Path, documents: Sequence[Document]) -> None:
+def _write_documents(
+    folder: Path, documents: Sequence[CutDocument], live: Mapping[str, Path]
+) -> set[Path]:
+    """Write the texts and cuts of a generation; gives what was taken over."""
     (folder / "documents").mkdir()
+    (folder / "cuts").mkdir()
     contents = []
-    for number, document in enumerate(documents):
-        name = f"documents/{number:05d}.json"
-        text = json.dumps(document_to_json(document), ensure_ascii=False)
-        (folder / name).write_text(text, "utf-8")
+    taken_over: set[Path] = set()
+    for number, cut in enumerate(documents):
+        name = f"{number:05d}.json"
+        text, cuts = folder / "documents" / name, folder / "cuts" / name
+        if (old := live.get(cut.fingerprint)) and _taken_over(old, text, cuts):
+            taken_over |= {text, cuts}
+        else:
+            text.write_text(_json(document_to_json(cut.document)), "utf-8")
+            cuts.write_text(_json(cuts_to_json(cut.cuts)), "utf-8")
         contents.append(
-            {"document_id": document.document_id, "title": document.title, "file": name}
+            {
+                "document_id": cut.document.document_id,
+                "title": cut.document.title,
+                "fingerprint": cut.fingerprint,
+                "file": name,
+            }
         )
-    _replace(folder / "contents.json", json.dumps(contents, ensure_ascii=False))
+    _replace(folder / "contents.json", _json(contents))
+    return taken_over
+
+
+def _taken_over(old: Path, text: Path, cuts: Path) -> bool:
+    """Link the files of an unchanged document: generations never change, so they may share them."""
+    try:
+        text.hardlink_to(old)
+        cuts.hardlink_to(old.parent.parent / "cuts" / old.name)
+    except OSError:  # a disk without links: written anew
+        text.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _replace(path: Path, text: str) -> None:
@@ -179,10 +259,11 @@ def _replace(path: Path, text: str) -> None:
     _sync_one(path.parent)
 
 
-def _sync(folder: Path) -> None:
+def _sync(folder: Path, already: Collection[Path]) -> None:
     """Have a whole generation on disk before the pointer names it, should the power fail."""
     for path in (*folder.rglob("*"), folder):
-        _sync_one(path)
+        if path not in already:
+            _sync_one(path)
 
 
 def _sync_one(path: Path) -> None:

@@ -17,11 +17,14 @@ from bythebook.adapters.edge_shard import (
     make_bm25,
     shard_config,
 )
-from bythebook.domain.books import Book, Chunk, Document
+from bythebook.adapters.shard_copies import copy_shard
+from bythebook.domain.books import Book, Chunk, CutDocument, LiveBook
+from bythebook.domain.reports import IngestReport
 from bythebook.errors import StoreFailed, UnknownBook
 from bythebook.ports import Embedder, Vector, Vectors
 
 _UPSERT_BATCH = 256
+_IDS = "chunk_ids.txt"
 _NOT_WRITTEN = (
     "The new index cannot be written; the old one stays.",
     "Check the room on the disk of the data folder, then run ingest again.",
@@ -40,7 +43,7 @@ class EdgePress:
         with self._folder.hold(book_id) as generations:
             home = generations / generation
             (home / "shard").mkdir(parents=True)
-            edition = EdgeEdition(self._folder, home / "shard", embedder)
+            edition = EdgeEdition(self._folder, book_id, home / "shard", embedder)
             try:
                 yield edition
             finally:
@@ -48,12 +51,22 @@ class EdgePress:
                 if not edition.published:
                     shutil.rmtree(home, ignore_errors=True)
 
+    def live(self, book_id: str, embedder: Embedder) -> LiveBook:
+        """Give what the live generation holds; nothing for a new book or another embedder."""
+        try:
+            book = self._folder.book(book_id)
+            if book.embedding_model != embedder.model_id:
+                return LiveBook({}, self.chunk_ids(book_id))
+            return LiveBook(self._folder.cut_documents(book), self.chunk_ids(book_id))
+        except (UnknownBook, StoreFailed, OSError, ValueError, TypeError):  # new, or damaged
+            return LiveBook({}, frozenset())
+
     def chunk_ids(self, book_id: str) -> frozenset[str]:
         """Give the ids in the live generation; none for a new book."""
         try:
             live = self._folder.book(book_id)
-            ids = self._folder.generation_folder(live) / "shard" / "chunk_ids.txt"
-            return frozenset(ids.read_text("ascii").split())
+            shard = self._folder.generation_folder(live) / "shard"
+            return frozenset((shard / _IDS).read_text("ascii").split())
         except (UnknownBook, StoreFailed, OSError, ValueError):  # new, or damaged: all is added
             return frozenset()
 
@@ -65,22 +78,31 @@ class EdgePress:
 class EdgeEdition:
     """A shard in the making."""
 
-    def __init__(self, folder: BookFolder, home: Path, embedder: Embedder) -> None:
+    def __init__(self, folder: BookFolder, book_id: str, home: Path, embedder: Embedder) -> None:
         self._folder = folder
+        self._book_id = book_id
         self._home = home
         self._model = embedder.model_id
+        self._config = shard_config(embedder.dimension)
         self._bm25 = make_bm25()
-        self._ids: list[str] = []
+        self._ids: dict[str, None] = {}
         self._term_counts = TermCounts()
+        self._shard: edge.EdgeShard | None = None
+        self._closed = False
         self.published = False
-        self._shard: edge.EdgeShard | None = edge.EdgeShard.create(
-            str(home), shard_config(embedder.dimension)
-        )
+
+    def start_from_live(self) -> None:
+        """Begin with all that the live generation holds, rather than with nothing."""
+        live = self._folder.generation_folder(self._folder.book(self._book_id)) / "shard"
+        with as_store_failed(*_NOT_WRITTEN):
+            copy_shard(live, self._home)
+            self._shard = edge.EdgeShard.load(str(self._home), self._config)
+            self._term_counts = TermCounts.load(self._home)
+            self._ids = dict.fromkeys((self._home / _IDS).read_text("ascii").split())
 
     def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
-        """Put chunks with their vectors into the new generation."""
-        if self._shard is None:
-            raise StoreFailed("This generation is closed already.")
+        """Put chunks with their vectors in; one of the same id is replaced."""
+        shard = self._opened()
         for start in range(0, len(chunks), _UPSERT_BATCH):
             batch = chunks[start : start + _UPSERT_BATCH]
             points = [
@@ -88,36 +110,58 @@ class EdgeEdition:
                 for chunk, vector in zip(batch, vectors[start : start + _UPSERT_BATCH], strict=True)
             ]
             with as_store_failed(*_NOT_WRITTEN):
-                self._shard.update(edge.UpdateOperation.upsert_points(points))
-            self._ids.extend(chunk.chunk_id for chunk in batch)
+                shard.update(edge.UpdateOperation.upsert_points(points))
 
-    def publish(self, book: Book, documents: Sequence[Document]) -> None:
-        """Check the count, keep the texts, switch the pointer, remove older generations."""
-        if self._shard is None:
-            raise StoreFailed("This generation is closed already.")
+    def drop(self, chunks: Sequence[Chunk]) -> None:
+        """Take chunks of the live generation out."""
+        if not chunks:
+            return
+        for chunk in chunks:
+            self._term_counts.subtract(self._bm25.embed_document(chunk.context).indices)
+            del self._ids[chunk.chunk_id]
         with as_store_failed(*_NOT_WRITTEN):
-            self._shard.optimize()
-            self._shard.flush()
-            counted = self._shard.count(edge.CountRequest(exact=True))
+            self._opened().update(
+                edge.UpdateOperation.delete_points([chunk.chunk_id for chunk in chunks])
+            )
+
+    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
+        """Check the count, keep the texts, switch the pointer, remove older generations."""
+        shard = self._opened()
+        with as_store_failed(*_NOT_WRITTEN):
+            shard.optimize()
+            shard.flush()
+            counted = shard.count(edge.CountRequest(exact=True))
         self.close()
-        if counted != book.chunks or len(set(self._ids)) != book.chunks:
+        if counted != book.chunks or len(self._ids) != book.chunks:
             raise StoreFailed(
                 f"The new index holds {counted} chunks where {book.chunks} were cut; the old one stays.",
                 "Run ingest again.",
             )
         self._term_counts.save(self._home)
-        (self._home / "chunk_ids.txt").write_text("\n".join(self._ids), "ascii")
-        self._folder.publish(book, documents)
+        (self._home / _IDS).write_text("\n".join(self._ids), "ascii")
+        self._folder.publish(book, documents, report)
         self.published = True
+
+    def _opened(self) -> edge.EdgeShard:
+        if self._closed:
+            raise StoreFailed("This generation is closed already.")
+        if self._shard is None:
+            with as_store_failed(*_NOT_WRITTEN):
+                self._shard = edge.EdgeShard.create(str(self._home), self._config)
+        return self._shard
 
     def close(self) -> None:
         """Let go of the shard."""
+        self._closed = True
         if self._shard is not None:
             self._shard.close()
             self._shard = None
 
     def _point(self, chunk: Chunk, vector: Vector) -> edge.Point:
         words = self._bm25.embed_document(chunk.context)
-        self._term_counts.add(words.indices)
         payload = chunk_to_payload(chunk, self._model)
-        return edge.Point(chunk.chunk_id, {DENSE: vector.tolist(), WORDS: words}, payload)
+        chunk_id: str = payload["chunk_id"]
+        if chunk_id not in self._ids:  # else its words are counted: an id stands for a context
+            self._term_counts.add(words.indices)
+            self._ids[chunk_id] = None
+        return edge.Point(chunk_id, {DENSE: vector.tolist(), WORDS: words}, payload)

@@ -50,6 +50,11 @@ class TermCounts:
         self.chunks += 1
         self.counts.update(terms)
 
+    def subtract(self, terms: Sequence[int]) -> None:
+        """Take a chunk's terms out again."""
+        self.chunks -= 1
+        self.counts.subtract(terms)
+
     def save(self, folder: Path) -> None:
         """Keep the counts with the shard."""
         values = {"chunks": self.chunks, "counts": self.counts}

@@ -26,6 +26,11 @@ class OnnxEmbedder:
         """Return the length of every vector."""
         return self._encoder.dimension
 
+    @property
+    def usd_per_million_tokens(self) -> float:
+        """Cost nothing: the model runs on this machine."""
+        return 0.0
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count each text in the model's own tokens, nothing cut."""
         return self._encoder.count_tokens(texts)

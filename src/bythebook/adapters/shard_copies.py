@@ -23,7 +23,7 @@ class ShardCopies:
         """Give a copy to open; one that cannot be opened is not kept."""
         copy = Path(tempfile.mkdtemp(dir=self._home or self._settle()))
         try:
-            shutil.copytree(source, copy, dirs_exist_ok=True, copy_function=_copy_sparse)
+            copy_shard(source, copy)
             yield copy
         except BaseException:
             shutil.rmtree(copy, ignore_errors=True)
@@ -56,6 +56,11 @@ class ShardCopies:
                     shutil.rmtree(mark.parent, ignore_errors=True)
             except (BlockingIOError, FileNotFoundError):  # in use, or removed by its owner
                 continue
+
+
+def copy_shard(source: Path, target: Path) -> None:
+    """Copy a shard's folder into another that is empty."""
+    shutil.copytree(source, target, dirs_exist_ok=True, copy_function=_copy_sparse)
 
 
 def _copy_sparse(source: str, target: str) -> None:

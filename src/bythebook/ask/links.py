@@ -24,8 +24,10 @@ def quote_link(citation: Citation, reader_url: str) -> str:
     chunk = citation.passage.chunk
     fragment = f":~:text={text_fragment(citation.quote)}"
     if chunk.source_url:
-        page, _, anchor = chunk.source_url.partition("#")
-        return f"{page}#{anchor}{fragment}"
+        address, _, anchor = chunk.source_url.partition("#")
+        # A viewer of PDF files goes by pages; a quote may stand pages below its section's heading.
+        anchor = f"page={citation.page.number}" if citation.page else anchor
+        return f"{address}#{anchor}{fragment}"
     mark = f"{citation.char_start}-{citation.char_end}-{quote_check(citation.quote)}"
     return f"{_reader_page(chunk, reader_url)}?mark={mark}#quote{fragment}"
 

@@ -52,7 +52,6 @@ def selection_passage(text: str) -> Passage:
         heading_path=(),
         anchor="",
         source_url="",
-        page=None,
         char_start=0,
         char_end=len(text),
         token_count=0,

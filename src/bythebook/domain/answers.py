@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bythebook.domain.books import Chunk, Unit, UnitKind
+from bythebook.domain.books import Chunk, PageMark, Unit, UnitKind
 from bythebook.domain.questions import Mode, Plan
 
 RefusalType = Literal[
@@ -76,6 +76,19 @@ class Citation:
     quote: str
     char_start: int
     char_end: int
+
+    @property
+    def page(self) -> PageMark | None:
+        """The page that the quote begins on; none where the book has no pages."""
+        chunk = self.passage.chunk
+        return chunk.page_at(self.char_start - chunk.char_start)
+
+    @property
+    def place(self) -> str:
+        """Where to find the quote, for people: chapter, section, page."""
+        chunk = self.passage.chunk
+        page = f"page {self.page.label or self.page.number}" if self.page else ""
+        return " · ".join(dict.fromkeys(filter(None, (chunk.chapter, chunk.section, page))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,16 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "formula", "caption"]
 UnitKind = Literal["sentence", "item", "row", "code", "formula"]
+LeftOutReason = Literal[
+    "navigation", "running header", "page number", "duplicate", "too short", "heading without text"
+]
 
 _CHUNK_NAMESPACE = uuid.UUID("5a5c3f0e-6d0b-5f0e-9c37-0d6a4a0f7b11")
 
@@ -36,6 +40,32 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class PageMark:
+    """Where a printed page begins in a document's text."""
+
+    start: int
+    number: int  # counted from 1 in the file
+    label: str = ""  # as printed on it: "xii", "217"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Visible text of a source that is not in the document, and why."""
+
+    reason: LeftOutReason
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a document that should lead to a place in the same book."""
+
+    target: str  # as written
+    document_id: str  # where it leads; empty if the reader found nothing there
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A page of a book: its plain text, and what stands where in it."""
 
@@ -46,15 +76,29 @@ class Document:
     blocks: tuple[Block, ...]
     sections: tuple[Section, ...]
     url: str = ""  # on the book's own site; empty where it has none
+    pages: tuple[PageMark, ...] = ()  # where the source has pages; the first at 0
+    links: tuple[Link, ...] = ()
+    anchors: tuple[str, ...] = ()  # what links may lead to besides the sections
+    left_out: tuple[LeftOut, ...] = ()
+
+    def page_at(self, offset: int) -> PageMark | None:
+        """Find the page that a place in the text stands on."""
+        return _page_at(self.pages, offset)
+
+    def pages_of(self, start: int, end: int) -> tuple[PageMark, ...]:
+        """Give the pages that a run of the text stands on, counted from its start."""
+        if not self.pages:
+            return ()
+        first = max(bisect_right(self.pages, start, key=lambda page: page.start) - 1, 0)
+        stop = max(bisect_left(self.pages, end, key=lambda page: page.start), first + 1)
+        return tuple(
+            replace(page, start=max(page.start - start, 0)) for page in self.pages[first:stop]
+        )
 
     def section_at(self, offset: int) -> Section:
         """Find the section that a place in the text belongs to."""
-        found = self.sections[0]
-        for section in self.sections:
-            if section.start > offset:
-                break
-            found = section
-        return found
+        place = bisect_right(self.sections, offset, key=lambda section: section.start)
+        return self.sections[max(place - 1, 0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +123,27 @@ class Chunk:
     heading_path: tuple[str, ...]
     anchor: str
     source_url: str
-    page: int | None
     char_start: int
     char_end: int
     token_count: int
     units: tuple[Unit, ...]
-    occurrence: int = 0  # which of several equal chunks of a document this is
+    header: str = ""  # the head row of the table that this chunk goes on with
+    pages: tuple[PageMark, ...] = ()  # from the one it begins on; counted from its own start
+
+    @property
+    def page(self) -> int | None:
+        """The page it begins on, counted in the file; none where there are no pages."""
+        return self.pages[0].number if self.pages else None
+
+    def page_at(self, offset: int) -> PageMark | None:
+        """Find the page that a place in the chunk stands on."""
+        return _page_at(self.pages, offset)
 
     @property
     def context(self) -> str:
-        """What the embedder reads: the heading path, then the text."""
-        return (
-            "\n".join((" > ".join(self.heading_path), self.text))
-            if self.heading_path
-            else self.text
+        """What the embedder reads: the heading path, the table's head, then the text."""
+        return "\n".join(
+            part for part in (" > ".join(self.heading_path), self.header, self.text) if part
         )
 
     @property
@@ -108,13 +159,59 @@ class Chunk:
     @property
     def chunk_id(self) -> str:
         """The same for the same content at the same place in the book, run after run."""
-        name = "\n".join((self.book_id, self.document_id, str(self.occurrence), self.context))
+        name = "\n".join((self.book_id, self.document_id, self.context))
         return str(uuid.uuid5(_CHUNK_NAMESPACE, name))
 
     def unit_texts(self) -> Iterator[str]:
         """Give the text of each unit in reading order."""
         for unit in self.units:
             yield self.text[unit.start : unit.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a document was cut: all that a chunk does not take from its document."""
+
+    start: int
+    end: int
+    token_count: int
+    units: tuple[Unit, ...]
+    header: str = ""
+
+    def chunk(self, book_id: str, document: Document, index: int) -> Chunk:
+        """Make the chunk that stands here."""
+        section = document.section_at(self.start)
+        url = document.url
+        return Chunk(
+            book_id=book_id,
+            document_id=document.document_id,
+            chunk_index=index,
+            text=document.text[self.start : self.end],
+            chapter=document.chapter,
+            section=section.title,
+            heading_path=section.path,
+            anchor=section.anchor,
+            source_url=f"{url}#{section.anchor}" if url and section.anchor else url,
+            char_start=self.start,
+            char_end=self.end,
+            token_count=self.token_count,
+            units=self.units,
+            header=self.header,
+            pages=document.pages_of(self.start, self.end),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CutDocument:
+    """A document with its cuts; what a generation keeps of it, and the next may take over."""
+
+    fingerprint: str  # the same for the same source, reader, cutter and embedder
+    document: Document
+    cuts: tuple[Cut, ...]
+
+    def chunks(self, book_id: str) -> list[Chunk]:
+        """Make its chunks in reading order."""
+        return [cut.chunk(book_id, self.document, n) for n, cut in enumerate(self.cuts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +231,42 @@ class Book:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveBook:
+    """What a live generation holds, for the next one to take over."""
+
+    documents: Mapping[str, CutDocument]  # by fingerprint
+    chunk_ids: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A document not yet read: what tells whether it changed, and how to read it."""
+
+    document_id: str
+    fingerprint: str  # the same for the same content at the same place, read by the same reader
+    read: Callable[[], Document]  # raises UnreadableBook if this document cannot be read
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A part of a source that could not be read; the rest of the book was."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceBook:
-    """What a reader made of a source, before it is cut."""
+    """A source laid out as a book, in reading order, before its documents are read."""
 
     title: str
     reader: str
     base_url: str
-    documents: tuple[Document, ...]
-    warnings: tuple[str, ...] = field(default=())
+    documents: tuple[SourceDocument, ...]
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def _page_at(pages: Sequence[PageMark], offset: int) -> PageMark | None:
+    place = bisect_right(pages, offset, key=lambda page: page.start)
+    return pages[max(place - 1, 0)] if pages else None

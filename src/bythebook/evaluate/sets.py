@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from bythebook.domain.books import Block, Document, Section, SourceBook
+from bythebook.domain.books import Block, Document, Section, SourceBook, SourceDocument
 from bythebook.errors import BadQuestions
 
 Kind = Literal["answered", "look_alike", "foreign"]
@@ -75,6 +75,10 @@ class Article:
     paragraphs: tuple[tuple[int, int], ...]
     questions: tuple[EvalQuestion, ...]
 
+    def read(self) -> Document:
+        """Give the document, as a source does."""
+        return self.document
+
 
 def load_articles(path: Path) -> list[Article]:
     """Read a file in SQuAD's form."""
@@ -131,7 +135,10 @@ class ArticleReader:
 
     articles: tuple[Article, ...]
 
-    def read(self, source: Path, *, title: str | None, base_url: str | None) -> SourceBook:
+    def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """Give the articles as one book."""
-        documents = tuple(article.document for article in self.articles)
-        return SourceBook(title or source.name, "SQuAD articles", base_url or "", documents)
+        documents = tuple(
+            SourceDocument(article.document.document_id, article.document.text, article.read)
+            for article in self.articles
+        )
+        return SourceBook(title or source, "SQuAD articles", base_url or "", documents)

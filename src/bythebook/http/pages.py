@@ -162,7 +162,7 @@ def _answer(outcome: Answered) -> str:
     )
     quotes = "".join(
         f'<li id="q{n}"><q>{escape(citation.quote)}</q><span class="place">'
-        f"{escape(citation.passage.chunk.chapter)} · {escape(citation.passage.chunk.section)} · "
+        f"{escape(citation.place)} · "
         f'<a href="{escape(quote_link(citation, ""))}">'
         "Read it in the book</a></span></li>"
         for n, (_, citation) in enumerate(cited, 1)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from bythebook.domain.books import Block, Document
+from bythebook.domain.books import Block, Document, PageMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,10 @@ class _Page:
         self._anchors = {section.start: section.anchor for section in document.sections}
 
     def blocks(self) -> Iterator[str]:
+        pages = list(reversed(self._document.pages))
         for block in self._document.blocks:
+            while pages and pages[-1].start < block.end:
+                yield self._page_mark(pages.pop())
             match block.kind:
                 case "heading":
                     yield self._heading(block)
@@ -48,6 +51,9 @@ class _Page:
                     yield f'<p class="caption">{self._text(block.start, block.end)}</p>'
                 case "paragraph":
                     yield f"<p>{self._text(block.start, block.end)}</p>"
+
+    def _page_mark(self, page: PageMark) -> str:
+        return f'<p class="page" id="page-{page.number}">page {escape(page.label or str(page.number))}</p>'
 
     def _heading(self, block: Block) -> str:
         anchor = self._anchors.get(block.start, "")

@@ -1,10 +1,9 @@
 """Documents -> chunks: runs of blocks under one heading, cut on block and sentence ends."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from bythebook.domain.books import Block, Chunk, Document, Section, Unit
+from bythebook.domain.books import Block, Chunk, Cut, Document, Unit
 from bythebook.domain.units import block_units
 
 CountTokens = Callable[[Sequence[str]], list[int]]
@@ -14,6 +13,8 @@ WHOLE_TOKENS = 400  # code and tables up to this stay in one piece
 LIMITS = {"code": WHOLE_TOKENS, "table": WHOLE_TOKENS, "formula": WHOLE_TOKENS, "list": 300}
 LEAD_TOKENS = 80  # what announces a list goes with it, if it is no longer than this
 SMALL_TOKENS = 40  # a piece below this joins its neighbour where it can
+# Part of what tells whether a document changed: raise it when the same text is cut otherwise.
+CUTTER_REVISION = "1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class _Piece:
     units: tuple[Unit, ...]
     tokens: int
     leads_on: bool  # announces what follows: "... as follows:"
+    header: str = ""  # the head row of the table that it goes on with
 
     @property
     def start(self) -> int:
@@ -34,28 +36,30 @@ class _Piece:
 
 
 def cut_document(book_id: str, document: Document, count_tokens: CountTokens) -> list[Chunk]:
-    """Cut a document into chunks in reading order, with exact offsets into its text."""
-    chunks: list[Chunk] = []
-    occurrences: Counter[str] = Counter()
-    for section, blocks in _by_section(document):
-        pieces = list(_pieces(document.text, blocks, count_tokens))
-        for group in _packed(pieces):
-            chunk = _chunk(book_id, document, section, group, len(chunks))
-            occurrence = occurrences[chunk.context]
-            occurrences[chunk.context] += 1
-            chunks.append(replace(chunk, occurrence=occurrence) if occurrence else chunk)
-    return chunks
+    """Cut a document into chunks in reading order."""
+    cuts = find_cuts(document, count_tokens)
+    return [cut.chunk(book_id, document, number) for number, cut in enumerate(cuts)]
 
 
-def _by_section(document: Document) -> Iterator[tuple[Section, list[Block]]]:
-    for section in document.sections:
-        inside = [
-            block
-            for block in document.blocks
-            if section.start <= block.start < section.end and block.kind != "heading"
-        ]
-        if inside:
-            yield section, inside
+def find_cuts(document: Document, count_tokens: CountTokens) -> tuple[Cut, ...]:
+    """Find where to cut a document, with exact offsets into its text."""
+    return tuple(
+        _cut(group)
+        for blocks in _by_section(document)
+        for group in _packed(list(_pieces(document.text, blocks, count_tokens)))
+    )
+
+
+def _by_section(document: Document) -> Iterator[list[Block]]:
+    inside: list[Block] = []
+    for block in document.blocks:
+        if block.kind != "heading":
+            inside.append(block)
+        elif inside:
+            yield inside
+            inside = []
+    if inside:
+        yield inside
 
 
 def _pieces(text: str, blocks: Sequence[Block], count_tokens: CountTokens) -> Iterator[_Piece]:
@@ -72,20 +76,23 @@ def _pieces(text: str, blocks: Sequence[Block], count_tokens: CountTokens) -> It
         small = [
             part for unit in group for part in _shortened(text, unit, costs[unit], count_tokens)
         ]
-        yield from _runs(small)
+        head = text[group[0].start : group[0].end]
+        repeated = block.kind == "table" and costs[group[0]] <= LEAD_TOKENS
+        yield from _runs(small, head if repeated else "")
 
 
-def _runs(parts: Sequence[tuple[Unit, int]]) -> Iterator[_Piece]:
+def _runs(parts: Sequence[tuple[Unit, int]], head: str) -> Iterator[_Piece]:
     run: list[Unit] = []
     tokens = 0
+    header = ""
     for unit, cost in parts:
         if run and tokens + cost > TARGET_TOKENS:
-            yield _Piece(tuple(run), tokens, leads_on=False)
-            run, tokens = [], 0
+            yield _Piece(tuple(run), tokens, leads_on=False, header=header)
+            run, tokens, header = [], 0, head
         run.append(unit)
         tokens += cost
     if run:
-        yield _Piece(tuple(run), tokens, leads_on=False)
+        yield _Piece(tuple(run), tokens, leads_on=False, header=header)
 
 
 def _shortened(
@@ -143,28 +150,16 @@ def _packed(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
         yield group
 
 
-def _chunk(
-    book_id: str, document: Document, section: Section, group: Sequence[_Piece], index: int
-) -> Chunk:
-    start, end = group[0].start, group[-1].end
-    url = document.url
-    return Chunk(
-        book_id=book_id,
-        document_id=document.document_id,
-        chunk_index=index,
-        text=document.text[start:end],
-        chapter=document.chapter,
-        section=section.title,
-        heading_path=section.path,
-        anchor=section.anchor,
-        source_url=f"{url}#{section.anchor}" if url and section.anchor else url,
-        page=None,
-        char_start=start,
-        char_end=end,
+def _cut(group: Sequence[_Piece]) -> Cut:
+    start = group[0].start
+    return Cut(
+        start=start,
+        end=group[-1].end,
         token_count=sum(piece.tokens for piece in group),
         units=tuple(
             Unit(unit.kind, unit.start - start, unit.end - start)
             for piece in group
             for unit in piece.units
         ),
+        header=group[0].header,
     )

@@ -1,6 +1,8 @@
 """Chunks -> vectors, each computed once: what the cache knows is not embedded again."""
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,7 +10,16 @@ from bythebook.domain.books import Chunk
 from bythebook.errors import EmbedderFailed
 from bythebook.ports import Embedder, Vector, VectorCache, Vectors
 
-BATCH = 64  # chunks between two writes to the cache: what a killed run may lose
+BATCH = 64  # chunks between two writes to the cache: about what a killed run may lose
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The vectors of a batch, and what had to be computed for them."""
+
+    vectors: Vectors
+    computed: tuple[Chunk, ...]
+    tokens: int
 
 
 def missing_vectors(chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache) -> list[Chunk]:
@@ -18,29 +29,25 @@ def missing_vectors(chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCa
     return [chunk for name, chunk in wanted.items() if name not in known]
 
 
-async def embed_missing(
-    chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache
-) -> AsyncIterator[Sequence[Chunk]]:
-    """Embed chunks batch by batch into the cache; gives each batch once it is safe."""
-    # Longest first: batches of like length, and an honest estimate of the time left.
-    ordered = sorted(chunks, key=lambda chunk: -chunk.token_count)
-    for start in range(0, len(ordered), BATCH):
-        batch = ordered[start : start + BATCH]
-        vectors = await embedder.embed_passages([chunk.context for chunk in batch])
-        _check(vectors, len(batch), embedder)
-        cache.put(
-            embedder.model_id,
-            {chunk.embedding_hash: vector for chunk, vector in zip(batch, vectors, strict=True)},
+def count_read(chunks: Sequence[Chunk], embedder: Embedder) -> int:
+    """Count the tokens that an embedder reads of chunks: their text with its context."""
+    return sum(embedder.count_tokens([chunk.context for chunk in chunks]))
+
+
+async def embed_chunks(chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache) -> Embedded:
+    """Give the vectors of a batch; those computed are safe in the cache on return."""
+    missing = await asyncio.to_thread(missing_vectors, chunks, embedder, cache)
+    if missing:
+        vectors = await embedder.embed_passages([chunk.context for chunk in missing])
+        _check(vectors, len(missing), embedder)
+        names = [chunk.embedding_hash for chunk in missing]
+        await asyncio.to_thread(
+            cache.put, embedder.model_id, dict(zip(names, vectors, strict=True))
         )
-        yield batch
-
-
-def cached_vectors(chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache) -> Vectors:
-    """Give the vectors of chunks that are all in the cache."""
     names = [chunk.embedding_hash for chunk in chunks]
-    known = cache.get(embedder.model_id, names)
+    known = await asyncio.to_thread(cache.get, embedder.model_id, names)
     found: list[Vector] = [known[name] for name in names]
-    return np.stack(found) if found else np.empty((0, embedder.dimension), np.float32)
+    return Embedded(np.stack(found), tuple(missing), count_read(missing, embedder))
 
 
 def _check(vectors: Vectors, count: int, embedder: Embedder) -> None:

@@ -1,15 +1,22 @@
 """Source -> documents -> chunks -> vectors -> a published generation."""
 
+import asyncio
 import time
 import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bythebook.domain.books import Book, Chunk, SourceBook
-from bythebook.ingest.chunk import cut_document
-from bythebook.ingest.embed import BATCH, cached_vectors, embed_missing, missing_vectors
-from bythebook.ingest.report import IngestReport, OnProgress, Progress
+from bythebook.domain.books import Book, Chunk, LiveBook, Skipped, SourceBook
+from bythebook.domain.reports import IngestReport
+from bythebook.errors import UnreadableBook
+from bythebook.ingest.embed import count_read, missing_vectors
+from bythebook.ingest.fill import Filling, Work
+from bythebook.ingest.ledger import Ledger
+from bythebook.ingest.read import Reading, ahead, in_background, read_documents
+from bythebook.ingest.report import OnProgress, Progress, find_broken_links
 from bythebook.ports import BookReader, Edition, Embedder, Press, VectorCache
 
 
@@ -27,89 +34,141 @@ class IngestPorts:
 class IngestOrder:
     """What to ingest, and as which book."""
 
-    source: Path
+    source: str  # a path or an address
     book_id: str
     title: str | None = None
     base_url: str | None = None
     dry_run: bool = False
+    strict: bool = False  # nothing is published if any part of the source cannot be read
 
     @property
     def source_name(self) -> str:
         """Where the book comes from, told from other folders of the same name."""
-        return str(self.source.resolve())
+        return self.source if "://" in self.source else str(Path(self.source).resolve())
 
 
 async def ingest(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress) -> IngestReport:
     """Make a new generation of a book beside the live one, then switch to it."""
-    started = time.monotonic()
+    started = time.perf_counter()
     if order.dry_run:
-        source, chunks = _read(order, ports, on_progress)
-        missing = missing_vectors(chunks, ports.embedder, ports.cache)
-        return _report(order, ports, source, chunks, missing, started)
+        return await _rehearse(order, ports, on_progress, started)
     generation = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
     with ports.press.edition(order.book_id, generation, ports.embedder) as edition:
-        source, chunks = _read(order, ports, on_progress)
-        missing = missing_vectors(chunks, ports.embedder, ports.cache)
-        report = _report(order, ports, source, chunks, missing, started)
-        await _embed(missing, ports, on_progress)
-        _fill(edition, chunks, ports)
+        source = await _lay_out(order, ports, on_progress)
+        live = await asyncio.to_thread(ports.press.live, order.book_id, ports.embedder)
+        ledger = Ledger(order.book_id, source, live, ports.embedder)
+        if ledger.mends:
+            edition.start_from_live()
+        readings = _readings(order, source, live, ports)
+        work = await _fill(edition, readings, ledger, ports, on_progress)
+        _require_text(order, ledger)
         on_progress(Progress("publishing", 0, 1))
-        edition.publish(_manifest(order, generation, source, report, ports), source.documents)
+        if ledger.mends:
+            edition.drop(ledger.gone())
+        report = _report(order, ports, source, ledger, work, started)
+        book = _manifest(order, generation, source, report, ports)
+        await asyncio.to_thread(edition.publish, book, ledger.documents, report)
         on_progress(Progress("publishing", 1, 1))
-    return replace(report, seconds=time.monotonic() - started)
+    return replace(report, seconds=time.perf_counter() - started)
 
 
-def _read(
-    order: IngestOrder, ports: IngestPorts, on_progress: OnProgress
-) -> tuple[SourceBook, list[Chunk]]:
-    on_progress(Progress("reading", 0, 0))
-    source = ports.reader.read(order.source, title=order.title, base_url=order.base_url)
+async def _rehearse(
+    order: IngestOrder, ports: IngestPorts, on_progress: OnProgress, started: float
+) -> IngestReport:
+    """Say what a run would do, changing nothing."""
+    source = await _lay_out(order, ports, on_progress)
+    live = ports.press.live(order.book_id, ports.embedder)
+    ledger = Ledger(order.book_id, source, live, ports.embedder)
     chunks: list[Chunk] = []
-    for number, document in enumerate(source.documents, 1):
-        chunks.extend(cut_document(order.book_id, document, ports.embedder.count_tokens))
-        on_progress(Progress("reading", number, len(source.documents)))
-    return source, chunks
+    for reading in _readings(order, source, live, ports):
+        chunks.extend(ledger.enter(reading))
+        on_progress(Progress("reading", ledger.entered, ledger.expected))
+    _require_text(order, ledger)
+    missing = missing_vectors(chunks, ports.embedder, ports.cache)
+    work = Work(len(missing), count_read(missing, ports.embedder))
+    return _report(order, ports, source, ledger, work, started)
 
 
-async def _embed(missing: list[Chunk], ports: IngestPorts, on_progress: OnProgress) -> None:
-    done = tokens = 0
-    on_progress(Progress("embedding", 0, len(missing)))
-    async for batch in embed_missing(missing, ports.embedder, ports.cache):
-        done += len(batch)
-        tokens += sum(chunk.token_count for chunk in batch)
-        on_progress(Progress("embedding", done, len(missing), tokens))
+async def _lay_out(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress) -> SourceBook:
+    on_progress(Progress("reading", 0, 0))
+    source = await in_background(
+        lambda: ports.reader.read(order.source, title=order.title, base_url=order.base_url)
+    )
+    on_progress(Progress("reading", 0, len(source.documents), reader=source.reader))
+    if order.strict and source.skipped:
+        raise _unreadable(order, source.skipped)
+    return source
 
 
-def _fill(edition: Edition, chunks: list[Chunk], ports: IngestPorts) -> None:
-    for start in range(0, len(chunks), BATCH * 8):
-        batch = chunks[start : start + BATCH * 8]
-        edition.add(batch, cached_vectors(batch, ports.embedder, ports.cache))
+def _readings(
+    order: IngestOrder, source: SourceBook, live: LiveBook, ports: IngestPorts
+) -> Iterator[Reading | Skipped]:
+    for reading in read_documents(source, live, ports.embedder):
+        if order.strict and isinstance(reading, Skipped):
+            raise _unreadable(order, [reading])
+        yield reading
+
+
+async def _fill(
+    edition: Edition,
+    readings: Iterator[Reading | Skipped],
+    ledger: Ledger,
+    ports: IngestPorts,
+    on_progress: OnProgress,
+) -> Work:
+    """Embed and write what was read while the rest is being read."""
+    async with Filling(edition, ports.embedder, ports.cache, on_progress) as filling:
+        async with aclosing(ahead(readings)) as coming:
+            async for reading in coming:
+                filling.take(ledger.enter(reading))
+                on_progress(Progress("reading", ledger.entered, ledger.expected))
+        return await filling.finish()
+
+
+def _require_text(order: IngestOrder, ledger: Ledger) -> None:
+    if ledger.counts().chunks:
+        return
+    if ledger.skipped:
+        raise _unreadable(order, ledger.skipped)
+    raise UnreadableBook(
+        f"{order.source} has no text to read.", "Give a book with some words in it."
+    )
+
+
+def _unreadable(order: IngestOrder, skipped: Sequence[Skipped]) -> UnreadableBook:
+    more = f" ({len(skipped) - 1} more)" if len(skipped) > 1 else ""
+    return UnreadableBook(
+        f"{order.source} cannot be read: {skipped[0].name}: {skipped[0].reason}{more}",
+        "Nothing was published; put it right and run again.",
+    )
 
 
 def _report(
     order: IngestOrder,
     ports: IngestPorts,
     source: SourceBook,
-    chunks: list[Chunk],
-    missing: list[Chunk],
+    ledger: Ledger,
+    work: Work,
     started: float,
 ) -> IngestReport:
-    live = ports.press.chunk_ids(order.book_id)
-    ids = {chunk.chunk_id for chunk in chunks}
+    counts = ledger.counts()
     return IngestReport(
         book_id=order.book_id,
         title=source.title,
         reader=source.reader,
-        documents=len(source.documents),
-        characters=sum(len(document.text) for document in source.documents),
-        chunks=len(chunks),
-        added=len(ids - live),
-        kept=len(ids & live),
-        removed=len(live - ids),
-        embedded=len(missing),
-        tokens=sum(chunk.token_count for chunk in missing),
-        seconds=time.monotonic() - started,
+        source=order.source_name,
+        chunks=counts.chunks,
+        added=counts.added,
+        kept=counts.kept,
+        removed=counts.removed,
+        embedded=work.computed,
+        tokens=work.tokens,
+        cost_usd=work.tokens * ports.embedder.usd_per_million_tokens / 1e6,
+        seconds=time.perf_counter() - started,
         published=not order.dry_run,
+        documents=ledger.reports(work.seconds),
+        skipped=tuple(ledger.skipped),
+        broken_links=find_broken_links([cut.document for cut in ledger.documents]),
         warnings=source.warnings,
     )
 
@@ -126,7 +185,7 @@ def _manifest(
         title=source.title,
         generation=generation,
         embedding_model=ports.embedder.model_id,
-        documents=report.documents,
+        documents=len(report.documents),
         chunks=report.chunks,
         characters=report.characters,
         source=order.source_name,

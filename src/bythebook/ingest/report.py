@@ -1,40 +1,88 @@
-"""What an ingest run did, or would do."""
+"""Documents and chunks -> the report of a run: what was read, what is in the index, what is not and why."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from bythebook.domain.books import Chunk, Document, LeftOutReason
+from bythebook.domain.reports import BrokenLink, DocumentReport
 
 Stage = Literal["reading", "embedding", "publishing"]
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is."""
+    """How far a run is; reading and embedding go on at once."""
 
     stage: Stage
     done: int
-    total: int
+    total: int  # of what is known so far
     tokens: int = 0
+    reader: str = ""  # told once it is chosen
 
 
 OnProgress = Callable[[Progress], None]
 
 
-@dataclass(frozen=True, slots=True)
-class IngestReport:
-    """The sum of a run."""
+def report_document(
+    document: Document,
+    indexed: Sequence[Chunk],
+    left_out: Sequence[tuple[Chunk, LeftOutReason]],
+    *,
+    seconds: float,
+    kept: bool,
+) -> DocumentReport:
+    """Account for every visible character of a document."""
+    missing = Counter[str]()
+    for part in document.left_out:
+        missing[part.reason] += count_visible(part.text)
+    for chunk, reason in left_out:
+        missing[reason] += count_visible(chunk.text)
+    chunked = sum(count_visible(chunk.text) for chunk in indexed)
+    headings, bare = _headings(document, [*indexed, *(chunk for chunk, _ in left_out)])
+    if bare:
+        missing["heading without text"] += bare
+    return DocumentReport(
+        document_id=document.document_id,
+        title=document.title,
+        characters=count_visible(document.text)
+        + sum(count_visible(part.text) for part in document.left_out),
+        chunked=chunked + headings,
+        left_out=dict(missing),
+        chunks=len(indexed),
+        seconds=seconds,
+        kept=kept,
+    )
 
-    book_id: str
-    title: str
-    reader: str
-    documents: int
-    characters: int
-    chunks: int
-    added: int  # chunks that the live generation does not have
-    kept: int
-    removed: int
-    embedded: int  # chunks whose vector had to be computed
-    tokens: int  # in the chunks to be embedded
-    seconds: float
-    published: bool
-    warnings: tuple[str, ...] = ()
+
+def count_visible(text: str) -> int:
+    """Count the characters of a text that can be seen."""
+    return len(text) - sum(map(text.count, " \n\t\u00a0"))
+
+
+def find_broken_links(documents: Sequence[Document]) -> tuple[BrokenLink, ...]:
+    """Find the links that lead to no document of the book, or to no place in it."""
+    places = {document.document_id: _places(document) for document in documents}
+    return tuple(
+        BrokenLink(document.document_id, link.target)
+        for document in documents
+        for link in document.links
+        if link.document_id not in places
+        or (link.anchor and link.anchor not in places[link.document_id])
+    )
+
+
+def _headings(document: Document, chunks: Sequence[Chunk]) -> tuple[int, int]:
+    """Count the characters of headings that some chunk carries, and of those that none does."""
+    carried = {title for chunk in chunks for title in chunk.heading_path}
+    counts = [0, 0]
+    for block in document.blocks:
+        if block.kind == "heading":
+            title = document.text[block.start : block.end]
+            counts[title not in carried] += count_visible(title)
+    return counts[0], counts[1]
+
+
+def _places(document: Document) -> frozenset[str]:
+    return frozenset((*document.anchors, *(section.anchor for section in document.sections)))

@@ -1,0 +1,89 @@
+"""What an ingest run did, or would do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bythebook.domain.books import Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReport:
+    """What became of one document; characters are counted without white space."""
+
+    document_id: str
+    title: str
+    characters: int  # that a person sees in the source
+    chunked: int  # of them in the index: in a chunk, or in the heading path of one
+    left_out: Mapping[str, int]  # the others, by reason
+    chunks: int
+    seconds: float  # reading, cutting and its share of embedding
+    kept: bool  # taken over from the generation before, unread
+
+    @property
+    def coverage(self) -> float:
+        """The share of its visible text that is in the index, here or where it stood first."""
+        covered = self.chunked + self.left_out.get("duplicate", 0)
+        return covered / self.characters if self.characters else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLink:
+    """A link that leads nowhere in the book."""
+
+    document_id: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """The sum of a run."""
+
+    book_id: str
+    title: str
+    reader: str
+    source: str
+    chunks: int
+    added: int  # chunks that the live generation does not have
+    kept: int
+    removed: int
+    embedded: int  # chunks whose vector had to be computed
+    tokens: int  # that the embedder reads of them
+    cost_usd: float  # of embedding them; 0 for an embedder that runs here
+    seconds: float
+    published: bool
+    documents: tuple[DocumentReport, ...]
+    skipped: tuple[Skipped, ...] = ()
+    broken_links: tuple[BrokenLink, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def characters(self) -> int:
+        """The visible characters of the whole book."""
+        return sum(document.characters for document in self.documents)
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """What is not in the index, by reason, most first."""
+        totals: dict[str, int] = {}
+        for document in self.documents:
+            for reason, count in document.left_out.items():
+                totals[reason] = totals.get(reason, 0) + count
+        return dict(sorted(totals.items(), key=lambda entry: -entry[1]))
+
+    @property
+    def coverage(self) -> float:
+        """The share of the book's visible text that is in the index."""
+        covered = sum(document.coverage * document.characters for document in self.documents)
+        return covered / self.characters if self.characters else 1.0
+
+    def totals(self) -> Mapping[str, object]:
+        """Give the sums over all documents, for those who read the report as data."""
+        return {
+            "characters": self.characters,
+            "coverage": round(self.coverage, 6),
+            "left_out": self.left_out,
+        }
+
+    def slowest(self, most: int = 5) -> list[DocumentReport]:
+        """Give the documents that took longest."""
+        return sorted(self.documents, key=lambda document: -document.seconds)[:most]
