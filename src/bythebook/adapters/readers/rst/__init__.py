@@ -1,0 +1,1 @@
+"""reStructuredText books: Sphinx projects and plain folders."""
