@@ -1,0 +1,1 @@
+"""EPUB books, version 2 and 3."""

@@ -1,0 +1,1 @@
+"""HTML: what a person sees of a page, as typed blocks."""
