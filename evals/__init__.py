@@ -1,0 +1,1 @@
+"""Question sets, and what measures the product on real books."""
