@@ -13,6 +13,8 @@ if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
 fi
 echo "Installing Debian's Chromium with apt-get ..."
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-apt-get install -y -qq --no-install-recommends chromium >/dev/null
-echo "Installed: $(command -v chromium)"
+if apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null; then
+  echo "Installed: $(command -v chromium)"
+else
+  echo "apt-get could not install Chromium; what needs it says so in the tests."
+fi
