@@ -24,17 +24,11 @@ def arrange(book: WebPages) -> list[Arranged]:
     """Put the pages in reading order, each under its chapter."""
     groups = _menu_groups(book)
     ranks = {key: rank for rank, key in enumerate(groups)}
-    start, *others = book.pages
-    others.sort(key=lambda page: ranks.get(page.key, len(ranks)))
-    pages = (
-        [start, *others]
-        if start.path == ""
-        else sorted(book.pages, key=lambda page: ranks.get(page.key, len(ranks)))
-    )
+    ranks |= {page.key: -1 for page in book.pages[:1] if page.path == ""}  # opens the book
+    pages = sorted(book.pages, key=lambda page: ranks.get(page.key, len(ranks)))
     titles = page_titles(pages)
-    return [
-        Arranged(page, titles[page.key], _chapter(page, groups, titles, pages)) for page in pages
-    ]
+    places = _Places(groups, titles, {page.path: page.key for page in pages}, _trunk(pages))
+    return [Arranged(page, titles[page.key], places.chapter(page)) for page in pages]
 
 
 def site_title(pages: Sequence[WebPage]) -> str:
@@ -93,23 +87,31 @@ def _menu_groups(book: WebPages) -> dict[str, MenuEntry]:
     return {key: entries[key] for key in order}
 
 
-def _chapter(
-    page: WebPage,
-    groups: Mapping[str, MenuEntry],
-    titles: Mapping[str, str],
-    pages: Sequence[WebPage],
-) -> str:
-    entry = groups.get(page.key)
-    if entry is not None and entry.group:
-        return titles.get(entry.group_key) or entry.group
-    top, slash, _ = page.path.partition("/")
-    if slash:
-        own = next((other.key for other in pages if other.path == top), None)
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """What tells the chapter of a page."""
+
+    groups: Mapping[str, MenuEntry]
+    titles: Mapping[str, str]
+    by_path: Mapping[str, str]
+    trunk: str
+
+    def chapter(self, page: WebPage) -> str:
+        """Give a page's group in the menu, or the page of its folder, or the page itself."""
+        entry = self.groups.get(page.key)
+        if entry is not None and entry.group:
+            return self.titles.get(entry.group_key) or entry.group
+        top, slash, _ = page.path.removeprefix(self.trunk).partition("/")
+        own = self.by_path.get(self.trunk + top) if slash else None
         if own is not None:
-            return titles[own]
-        if entry is None:
-            return _spoken(top)
-    return titles[page.key]
+            return self.titles[own]
+        return _spoken(top) if slash and entry is None else self.titles[page.key]
+
+
+def _trunk(pages: Sequence[WebPage]) -> str:
+    """Give the folder that all pages stand in: it parts none from another."""
+    tops = {page.path.partition("/")[0] for page in pages if page.path}
+    return f"{tops.pop()}/" if len(tops) == 1 else ""
 
 
 def _spoken(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Web sites read as books: politely, within bounds, and never into a private network."""

@@ -1,0 +1,81 @@
+"""What a run over a web site may take, and how it says that it may take no more."""
+
+import time
+from dataclasses import dataclass, field
+
+from bythebook import __version__
+
+USER_AGENT = f"ByTheBook/{__version__}"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLimits:
+    """Bounds of a run over one site."""
+
+    pages: int = 2_000
+    depth: int = 5  # links from the start page, where no sitemap lists the pages
+    page_bytes: int = 5_000_000  # inflated
+    total_bytes: int = 200_000_000  # inflated, in all
+    total_seconds: float = 900.0
+    request_seconds: float = 20.0
+    pause_seconds: float = 0.1  # between two requests
+    longest_crawl_delay: float = 5.0  # seconds that robots.txt may ask for between two requests
+    longest_retry_wait: float = 5.0  # seconds that a busy server may ask for
+    redirects: int = 5
+    retries: int = 2
+    failures_in_a_row: int = 8  # unanswered requests after which the server is taken as down
+
+
+class FetchFailed(Exception):
+    """One address could not be fetched; the reason is a sentence for a person."""
+
+    def __init__(self, reason: str, *, status: int = 0, may_pass: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.status = status  # of the answer; none if no whole one came
+        self.may_pass = may_pass  # asking again at once may help
+
+    @property
+    def is_gone(self) -> bool:
+        """The server says that there is nothing at the address."""
+        return self.status in {404, 410}
+
+
+class HostRefused(FetchFailed):
+    """The address is one that may not be reached."""
+
+
+class OutOfBounds(Exception):
+    """The run used up one of its limits; the sentence says which."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left of a run's limits."""
+
+    limits: SiteLimits
+    started: float = field(default_factory=time.monotonic)
+    bytes_read: int = 0
+    failures: int = 0  # in a row
+
+    def request_deadline(self) -> float:
+        """Give the moment by which the next request must be done, or raise OutOfBounds."""
+        now = time.monotonic()
+        end = self.started + self.limits.total_seconds
+        if now >= end:
+            raise OutOfBounds(f"The limit of {self.limits.total_seconds:g} seconds was reached.")
+        if self.failures >= self.limits.failures_in_a_row:
+            raise OutOfBounds(f"The server left {self.failures} requests in a row unanswered.")
+        return min(now + self.limits.request_seconds, end)
+
+    def spend(self, size: int) -> None:
+        """Count bytes; raise OutOfBounds when there are too many in all."""
+        self.bytes_read += size
+        if self.bytes_read > self.limits.total_bytes:
+            raise OutOfBounds(f"The limit of {self.limits.total_bytes:,} bytes was reached.")
+
+    def pause(self, seconds: float) -> None:
+        """Wait, but never beyond the end of the run."""
+        left = self.started + self.limits.total_seconds - time.monotonic()
+        if seconds > 0 and left > 0:
+            time.sleep(min(seconds, left))
