@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
+export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval bench lock wheel clean
+.PHONY: help setup demo test check format eval coverage kills bench bench-ingest lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -35,8 +36,17 @@ else
 	@echo "EVAL_DATA is not set: the SQuAD book was left out."
 endif
 
+coverage: $(VENV)/dev.done ## Measure how much of the real books' visible text is in the index (needs EVAL_DATA)
+	$(BIN)/python evals/coverage.py --json reports/coverage.json $(ARGS)
+
+kills: $(VENV)/dev.done ## Kill an ingest at 50 random moments, and see that nothing is lost
+	KILLS=50 $(BIN)/pytest -s tests/faults/test_kill.py -k random_moments
+
 bench: $(VENV)/run.done ## Measure speed and size
 	$(BIN)/python benchmarks/service.py --json reports/bench.json $(ARGS)
+
+bench-ingest: $(VENV)/run.done ## Measure ingest beside three other systems, which go into a throw-away venv
+	$(BIN)/python benchmarks/ingest.py --json reports/bench-ingest.json $(ARGS)
 
 lock: ## Choose the newest versions again (needs uv)
 	for name in run setup dev; do uv pip compile --quiet --upgrade --universal --python-version 3.11 \
