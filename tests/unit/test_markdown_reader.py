@@ -1,4 +1,5 @@
 import os
+import time
 from pathlib import Path
 from textwrap import dedent
 
@@ -6,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bythebook.adapters.readers.layouts import github_anchor, mdbook_anchor
-from bythebook.adapters.readers.markdown import MarkdownReader, load_file
-from bythebook.adapters.readers.markdown_blocks import parse_markdown
+from bythebook.adapters.readers.markdown.blocks import parse_markdown
+from bythebook.adapters.readers.markdown.files import load_file
+from bythebook.adapters.readers.markdown.layouts import mdbook_anchor
+from bythebook.adapters.readers.markdown.mdx import runs
+from bythebook.adapters.readers.markdown.reader import MarkdownReader
+from bythebook.adapters.readers.plain_text import github_anchor
 from bythebook.domain.books import Document, SourceBook
 from bythebook.errors import UnreadableBook
 
@@ -22,12 +26,16 @@ def make(folder: Path, files: dict[str, str]) -> Path:
 
 
 def read(source: Path, base_url: str | None = None) -> SourceBook:
-    return MarkdownReader().read(source, title=None, base_url=base_url)
+    return MarkdownReader().read(str(source), title=None, base_url=base_url)
+
+
+def pages(book: SourceBook) -> list[Document]:
+    return [document.read() for document in book.documents]
 
 
 def page(folder: Path, text: str) -> Document:
     """Read a book of one page."""
-    (document,) = read(make(folder, {"page.md": text}) / "page.md").documents
+    (document,) = pages(read(make(folder, {"page.md": text}) / "page.md"))
     return document
 
 
@@ -220,7 +228,7 @@ def test_details_keep_their_summary_and_their_text() -> None:
 
 def test_html_is_read_by_its_words_and_scripts_are_not() -> None:
     text = "<table><tr><td>one</td><td>two &lt; 3</td></tr></table>\n<script>bad()</script>\n"
-    assert [body for _, body in blocks(text)] == ["one", "two < 3"]
+    assert blocks(text) == [("table", "one | two < 3")]
 
 
 @given(
@@ -247,6 +255,12 @@ def test_every_word_of_a_page_is_read_once_and_in_order(shapes: list[str]) -> No
     plain = parse_markdown(source)
     assert [word.strip(".") for word in plain.text.split() if word.startswith("w")] == words
     assert all(plain.text[b.start : b.end].strip() for b in plain.blocks)
+
+
+@given(st.lists(st.sampled_from(["", "a", "```", "~~~", "````py", "  ```"]), max_size=12))
+def test_runs_of_code_and_prose_make_up_the_page_again(lines: list[str]) -> None:
+    source = "\n".join(lines)
+    assert "\n".join(run for _, run in runs(source)) == source
 
 
 # Sections
@@ -345,7 +359,7 @@ def test_a_comment_in_code_is_not_a_title(tmp_path: Path) -> None:
 def test_windows_line_ends_and_a_byte_order_mark_change_nothing(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_bytes(b"\xef\xbb\xbf---\r\ntitle: Walking\r\n---\r\n\r\nText.\r\nMore.\r\n")
-    (document,) = read(path).documents
+    (document,) = pages(read(path))
     assert document.text == "Walking\n\nText. More."
 
 
@@ -370,7 +384,7 @@ def test_docusaurus_pages_have_the_sites_ids_and_addresses(tmp_path: Path) -> No
     assert (book.reader, book.title, book.base_url) == (
         "Docusaurus", "Robots don't rest", "https://robots.test/book/",
     )  # fmt: skip
-    assert {document.document_id: document.url for document in book.documents} == {
+    assert {document.document_id: document.url for document in pages(book)} == {
         "index": "https://robots.test/book/docs/",
         "walking": "https://robots.test/book/docs/walking/",
         "walking/poise": "https://robots.test/book/docs/walking/poise",
@@ -388,7 +402,7 @@ def test_docusaurus_chapters_come_from_categories_then_index_pages_then_folders(
         "docs/03-heads/eyes.md": "# Eyes\n\nText.\n",
     }
     book = read(make(tmp_path, SITE | more))
-    chapters = {document.document_id: document.chapter for document in book.documents}
+    chapters = {document.document_id: document.chapter for document in pages(book)}
     assert chapters["walking/gaits"] == "Chapter 1: Walking"
     assert chapters["arms/hold"] == "Arms"
     assert chapters["heads/eyes"] == "On heads"
@@ -397,7 +411,7 @@ def test_docusaurus_chapters_come_from_categories_then_index_pages_then_folders(
 
 def test_a_chapter_opens_the_path_of_its_sections(tmp_path: Path) -> None:
     book = read(make(tmp_path, SITE))
-    (gaits,) = [document for document in book.documents if document.title == "Gaits"]
+    (gaits,) = [document for document in pages(book) if document.title == "Gaits"]
     assert gaits.sections[1].path == ("Chapter 1: Walking", "Gaits", "Trot")
 
 
@@ -411,7 +425,7 @@ def test_without_sidebars_pages_stand_by_position_number_and_name(tmp_path: Path
         "10-c.md": "# C\n\nText.\n",
     }
     book = read(make(tmp_path, files))
-    assert [document.title for document in book.documents] == ["B", "Z", "A", "One", "C"]
+    assert [document.title for document in pages(book)] == ["B", "Z", "A", "One", "C"]
 
 
 def test_sidebars_give_the_order_and_unlisted_pages_follow(tmp_path: Path) -> None:
@@ -422,18 +436,18 @@ def test_sidebars_give_the_order_and_unlisted_pages_follow(tmp_path: Path) -> No
         ] };
         """
     book = read(make(tmp_path, SITE | {"sidebars.js": sidebars}))
-    assert [document.document_id for document in book.documents][:3] == [
+    assert [document.document_id for document in pages(book)][:3] == [
         "walking/gaits",
         "walking/poise",
         "arms/hold",
     ]
-    assert len(book.documents) == 6
+    assert len(pages(book)) == 6
 
 
 def test_the_route_of_the_docs_is_read_from_the_config(tmp_path: Path) -> None:
     config = {"docusaurus.config.js": "export default { docs: { routeBasePath: '/' } };"}
     book = read(make(tmp_path, SITE | config), "https://robots.test")
-    urls = {document.url for document in book.documents}
+    urls = {document.url for document in pages(book)}
     assert {"https://robots.test/", "https://robots.test/walking/gaits"} <= urls
 
 
@@ -446,13 +460,13 @@ def test_a_folder_named_page_is_its_folders_own_whatever_its_id(tmp_path: Path) 
         "docs/hands/up.md": "---\nslug: ../wave\n---\n\n# Up\n\nText.\n",
     }
     book = read(make(tmp_path, files), "https://robots.test")
-    assert {document.title: document.url for document in book.documents} == {
+    assert {document.title: document.url for document in pages(book)} == {
         "Feet": "https://robots.test/docs/feet/",
         "Legs": "https://robots.test/docs/legs/",
         "Arms": "https://robots.test/docs/arms/arms",
         "Up": "https://robots.test/docs/wave",
     }
-    assert "wave" in {document.document_id for document in book.documents}
+    assert "wave" in {document.document_id for document in pages(book)}
 
 
 def test_pages_of_one_address_keep_different_ids(tmp_path: Path) -> None:
@@ -462,7 +476,7 @@ def test_pages_of_one_address_keep_different_ids(tmp_path: Path) -> None:
         "docs/b.md": "---\nslug: /same\n---\n\nText.\n",
         "docs/c.md": "---\nslug: /same-1\n---\n\nText.\n",
     }
-    ids = [document.document_id for document in read(make(tmp_path, files)).documents]
+    ids = [document.document_id for document in pages(read(make(tmp_path, files)))]
     assert len(set(ids)) == 3
 
 
@@ -492,7 +506,7 @@ MDBOOK = {
 def test_mdbook_pages_stand_in_the_summarys_order_with_html_addresses(tmp_path: Path) -> None:
     book = read(make(tmp_path, MDBOOK), "https://robots.test/book/")
     assert (book.reader, book.title) == ("mdBook", "The Robot Book")
-    assert [(d.document_id, d.url) for d in book.documents] == [
+    assert [(d.document_id, d.url) for d in pages(book)] == [
         ("preface", "https://robots.test/book/preface.html"),
         ("walking/index", "https://robots.test/book/walking/index.html"),
         ("walking/gaits", "https://robots.test/book/walking/gaits.html"),
@@ -501,7 +515,7 @@ def test_mdbook_pages_stand_in_the_summarys_order_with_html_addresses(tmp_path: 
 
 
 def test_mdbook_titles_and_chapters_come_from_the_summary(tmp_path: Path) -> None:
-    documents = read(make(tmp_path, MDBOOK)).documents
+    documents = pages(read(make(tmp_path, MDBOOK)))
     assert [(d.title, d.chapter) for d in documents] == [
         ("Preface", "Preface"),
         ("Walking", "Walking"),
@@ -526,29 +540,29 @@ def test_a_plain_folder_is_read_in_order_with_folders_as_chapters(tmp_path: Path
     }
     book = read(make(tmp_path / "my-book", files), "https://robots.test/raw")
     assert (book.reader, book.title) == ("Markdown folder", "my-book")
-    assert [(d.document_id, d.chapter) for d in book.documents] == [
+    assert [(d.document_id, d.chapter) for d in pages(book)] == [
         ("README", "Read me"),
         ("1_start", "Start"),
         ("2-middle part/b", "Middle part"),
         ("10-end", "End"),
     ]
-    assert book.documents[2].url == "https://robots.test/raw/2-middle%20part/b.md"
+    assert pages(book)[2].url == "https://robots.test/raw/2-middle%20part/b.md"
 
 
 def test_a_book_without_base_url_has_no_addresses(tmp_path: Path) -> None:
-    assert {d.url for d in read(make(tmp_path, SITE)).documents} == {""}
+    assert {d.url for d in pages(read(make(tmp_path, SITE)))} == {""}
 
 
 def test_a_single_file_is_a_book_at_the_address_it_was_given(tmp_path: Path) -> None:
     make(tmp_path, {"walk.md": "# Walking\n\nText.\n", "other.md": "# Other\n\nText.\n"})
     book = read(tmp_path / "walk.md", "https://robots.test/walk.html")
-    (document,) = book.documents
+    (document,) = pages(book)
     assert (book.title, document.document_id, document.chapter) == ("Walking", "walk", "Walking")
     assert document.url == "https://robots.test/walk.html"
 
 
 def test_a_given_title_overrules_what_was_read(tmp_path: Path) -> None:
-    book = MarkdownReader().read(make(tmp_path, SITE), title="My robots", base_url=None)
+    book = MarkdownReader().read(str(make(tmp_path, SITE)), title="My robots", base_url=None)
     assert book.title == "My robots"
 
 
@@ -574,12 +588,17 @@ def test_a_file_that_is_no_markdown_is_refused(tmp_path: Path) -> None:
     assert "not a Markdown file" in refused(make(tmp_path, {"a.pdf": "x"}) / "a.pdf").what
 
 
-def test_a_binary_file_named_markdown_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_binary_file_named_markdown_is_skipped_by_name_and_the_rest_is_read(
+    tmp_path: Path,
+) -> None:
     make(tmp_path, {"good.md": "# Good\n\nText.\n"})
     (tmp_path / "bad.md").write_bytes(b"GIF89a\x00\x01 is valid UTF-8")
-    problem = refused(tmp_path)
-    assert "bad.md" in problem.what
-    assert "binary" in problem.what
+    book = read(tmp_path)
+    (skipped,) = book.skipped
+    assert skipped.name == "bad.md"
+    assert "binary" in skipped.reason
+    assert [document.title for document in pages(book)] == ["Good"]
+    assert "binary" in refused(tmp_path / "bad.md").what
 
 
 def test_a_file_that_is_not_utf_8_is_refused_by_name_and_byte(tmp_path: Path) -> None:
@@ -594,10 +613,6 @@ def test_front_matter_that_is_no_yaml_is_refused_by_name(tmp_path: Path) -> None
     assert "bad.md" in refused(tmp_path).what
 
 
-def test_a_folder_of_headings_only_is_refused(tmp_path: Path) -> None:
-    assert "no text" in refused(make(tmp_path, {"a.md": "# One\n\n## Two\n", "b.md": ""})).what
-
-
 def test_a_file_that_cannot_be_opened_is_refused_by_name(tmp_path: Path) -> None:
     folder = tmp_path / "folder.md"
     folder.mkdir()
@@ -608,45 +623,43 @@ def test_a_file_that_cannot_be_opened_is_refused_by_name(tmp_path: Path) -> None
 def test_an_empty_front_matter_takes_no_text_with_it(tmp_path: Path) -> None:
     page = "---\n---\n\n# Gaits\n\nA gait repeats.\n\n---\n\nA run is a gait.\n"
     (tmp_path / "a.md").write_text(page)
-    (document,) = MarkdownReader().read(tmp_path, title=None, base_url=None).documents
+    (document,) = pages(read(tmp_path))
     assert "A gait repeats." in document.text
     assert "A run is a gait." in document.text
 
 
 def test_a_page_that_opens_with_a_rule_keeps_what_stands_below_it(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("---\n\nA gait repeats.\n\n---\n\nA run is a gait.\n")
-    (document,) = MarkdownReader().read(tmp_path, title=None, base_url=None).documents
+    (document,) = pages(read(tmp_path))
     assert "A gait repeats." in document.text
 
 
 def test_a_file_name_that_is_not_text_is_named_in_the_error(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md")).write_text("# Gaits\n\nWords.\n")
     with pytest.raises(UnreadableBook, match="not UTF-8"):
-        MarkdownReader().read(tmp_path, title=None, base_url=None)
+        read(tmp_path)
 
 
 def test_a_folder_named_build_is_read_and_installed_packages_are_not(tmp_path: Path) -> None:
     for name in ("guide/build/a.md", "guide/node_modules/x/b.md", "guide/index.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"# {name}\n\nWords.\n")
-    book = MarkdownReader().read(tmp_path, title=None, base_url=None)
-    assert {document.title for document in book.documents} == {"guide/build/a.md", "guide/index.md"}
+    book = read(tmp_path)
+    assert {document.title for document in pages(book)} == {"guide/build/a.md", "guide/index.md"}
 
 
 def test_a_summary_may_name_files_with_spaces_and_says_which_are_missing(tmp_path: Path) -> None:
     (tmp_path / "SUMMARY.md").write_text("- [One](my%20page.md)\n- [Two](gone.md)\n")
     (tmp_path / "my page.md").write_text("# One\n\nWords.\n")
-    book = MarkdownReader().read(tmp_path, title=None, base_url=None)
-    assert [document.title for document in book.documents] == ["One"]
+    book = read(tmp_path)
+    assert [document.title for document in pages(book)] == ["One"]
     assert book.warnings == ("gone.md is listed but not there.",)
 
 
 def test_addresses_of_a_plain_folder_keep_the_folders_above_its_pages(tmp_path: Path) -> None:
     (tmp_path / "en" / "docs").mkdir(parents=True)
     (tmp_path / "en" / "docs" / "a.md").write_text("# A\n\nWords.\n")
-    (document,) = (
-        MarkdownReader().read(tmp_path, title=None, base_url="https://x.test/book").documents
-    )
+    (document,) = pages(read(tmp_path, "https://x.test/book"))
     assert (document.document_id, document.url) == ("a", "https://x.test/book/en/docs/a.md")
 
 
@@ -656,9 +669,9 @@ def test_the_docs_folder_of_a_docusaurus_site_is_known_by_the_config_beside_it(
     (tmp_path / "docs").mkdir()
     (tmp_path / "docusaurus.config.js").write_text("export default {};\n")
     (tmp_path / "docs" / "01-intro.md").write_text("# Intro\n\nWords.\n")
-    book = MarkdownReader().read(tmp_path / "docs", title=None, base_url="https://x.test")
+    book = read(tmp_path / "docs", "https://x.test")
     assert book.reader == "Docusaurus"
-    assert book.documents[0].url == "https://x.test/docs/intro"
+    assert pages(book)[0].url == "https://x.test/docs/intro"
 
 
 def test_a_summary_opens_no_file_outside_the_book(tmp_path: Path) -> None:
@@ -667,6 +680,229 @@ def test_a_summary_opens_no_file_outside_the_book(tmp_path: Path) -> None:
     book.mkdir()
     (book / "SUMMARY.md").write_text("- [One](one.md)\n- [Out](../secret.md)\n")
     (book / "one.md").write_text("# One\n\nWords.\n")
-    read = MarkdownReader().read(book, title=None, base_url=None)
-    assert [document.title for document in read.documents] == ["One"]
-    assert read.warnings == ("../secret.md is listed but not there.",)
+    found = read(book)
+    assert [document.title for document in pages(found)] == ["One"]
+    assert found.warnings == ("../secret.md is listed but not there.",)
+
+
+# HTML and components inside of Markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<ul><li>one<li>two</ul>", [("list", "one\ntwo")]),
+        ("<dl><dt>Gait</dt><dd>A way to walk.</dd></dl>", [("list", "Gait\nA way to walk.")]),
+        ('<pre><code class="language-py">a &lt; b\n  c</code></pre>', [("code", "a < b\n  c")]),
+        ("<h2 id='x'>Gaits <b>all</b></h2>", [("heading", "Gaits all")]),
+        ("<p>one</p><p>two</p>", [("paragraph", "one"), ("paragraph", "two")]),
+        ("<figure><img alt='A leg'/><figcaption>Leg</figcaption></figure>",
+         [("paragraph", "A leg"), ("caption", "Leg")]),
+        ("<table><caption>Legs</caption><thead><tr><th>a<th>b</tr></thead><tr><td><p>1</p><p>2</p><td>3</table>",
+         [("caption", "Legs"), ("table", "a | b\n1 2 | 3")]),
+        ("<details><summary>**More** on `it`</summary>\n\n*Text*\n\n</details>",
+         [("paragraph", "More on it"), ("paragraph", "Text")]),
+    ],
+)  # fmt: skip
+def test_html_becomes_blocks_of_its_kind(html: str, expected: list[tuple[str, str]]) -> None:
+    assert blocks(html) == expected
+
+
+def test_code_in_html_keeps_its_language() -> None:
+    plain = parse_markdown('<pre><code class="language-py">walk()</code></pre>\n')
+    assert plain.blocks[0].language == "py"
+
+
+def test_an_html_table_with_blank_lines_in_it_is_one_table() -> None:
+    text = "<table>\n<tr>\n<td>\n\nA *leg*\n\n```\ncode\n```\n\n</td>\n<td>b</td></tr>\n</table>\n\nEnd.\n"
+    assert blocks(text) == [("table", "A leg code | b"), ("paragraph", "End.")]
+
+
+def test_tables_and_html_inside_a_list_part_it() -> None:
+    text = "- one\n\n  | a | b |\n  |---|---|\n  | 1 | 2 |\n\n- two\n\n  <table><tr><td>x</td></tr></table>\n"
+    assert blocks(text) == [
+        ("list", "one"),
+        ("table", "a | b\n1 | 2"),
+        ("list", "two"),
+        ("table", "x"),
+    ]
+
+
+def test_definition_lists_are_lists() -> None:
+    plain = parse_markdown("Gait\n: A way *to* walk.\n", "commonmark")
+    assert (plain.blocks[0].kind, plain.text) == ("list", "Gait\nA way to walk.")
+
+
+def test_tasks_show_whether_they_are_done() -> None:
+    assert blocks("- [x] legs\n- [ ] arms\n") == [("list", "☑ legs\n☐ arms")]
+
+
+def test_an_alert_of_a_quotation_is_named() -> None:
+    assert blocks("> [!WARNING]\n> Hot.\n") == [("paragraph", "Warning"), ("paragraph", "Hot.")]
+
+
+def test_strings_in_braces_are_words_and_expressions_in_tags_are_not() -> None:
+    text = "One{' '}two {\"three\"} <a href={require('./x.docx').default}>four</a> `{'five'}`."
+    assert blocks(text) == [("paragraph", "One two three four {'five'}.")]
+
+
+def test_what_components_hold_is_no_code_however_deep_it_stands() -> None:
+    text = "<Card>\n    <Body>\n\n    Deep *words*.\n\n    </Body>\n</Card>\n"
+    assert blocks(text) == [("paragraph", "Deep words.")]
+    plain = parse_markdown("Text:\n\n    code\n", "plain")
+    assert plain.blocks[1].kind == "code"
+
+
+def test_a_fence_of_mdx_is_part_of_the_page() -> None:
+    text = "```mdx-code-block\nimport A from 'a';\n\n<A>\n\nWords.\n\n</A>\n```\n\nEnd.\n"
+    assert blocks(text) == [("paragraph", "Words."), ("paragraph", "End.")]
+    text = "````mdx-code-block\n<A>\n\n```jsx\nrender(\n  <B />\n);\n```\n\n</A>\n````\n"
+    assert blocks(text) == [("code", "render(\n  <B />\n);")]
+
+
+def test_the_id_of_a_component_can_be_linked_to() -> None:
+    plain = parse_markdown('<details id="more">\n<summary>More</summary>\n\nText.\n\n</details>\n')
+    assert plain.anchors == ["more"]
+
+
+def test_a_partial_page_is_shown_where_it_is_used(tmp_path: Path) -> None:
+    use = "import Part from './_part.mdx';\n\n# A\n\n<Part />\n\n```\n<Part />\n```\n"
+    files = {"docusaurus.config.js": "", "docs/a.mdx": use,
+             "docs/_part.mdx": "---\nx: y\n---\nShared *words*.\n"}  # fmt: skip
+    folder = make(tmp_path, files)
+    (document,) = pages(read(folder))
+    assert document.text == "A\n\nShared words.\n\n<Part />"
+    before = read(folder).documents[0].fingerprint
+    (folder / "docs" / "_part.mdx").write_text("Other words.\n")
+    assert read(folder).documents[0].fingerprint != before
+
+
+# Links
+
+
+def test_links_of_a_site_lead_by_file_and_by_address(tmp_path: Path) -> None:
+    body = """\
+        # Links
+
+        [a](./01-walking/02-gaits.md#trot) [b](/docs/walking/gaits) [c](walking/gaits)
+        [d](@site/docs/01-walking/index.md) [e](/docs/walking/gone) [f](./gone.md) [g](/blog/x)
+        [h](../static/leg.png) [i](mailto:x@y.test) [j](/docs/category/all) [k](./leg.zip)
+        <Link to="/docs/arms/hold">l</Link>
+        """
+    more = {"docs/links.md": body, "static/leg.png": "png", "docs/leg.zip": "zip"}
+    book = pages(read(make(tmp_path, SITE | more), "https://robots.test"))
+    (document,) = [document for document in book if document.title == "Links"]
+    assert [(link.target, link.document_id, link.anchor) for link in document.links] == [
+        ("./01-walking/02-gaits.md#trot", "walking/gaits", "trot"),
+        ("/docs/walking/gaits", "walking/gaits", ""),
+        ("walking/gaits", "walking/gaits", ""),
+        ("@site/docs/01-walking/index.md", "walking", ""),
+        ("/docs/walking/gone", "", ""),
+        ("./gone.md", "", ""),
+        ("/docs/arms/hold", "arms/hold", ""),
+    ]
+
+
+def test_a_page_has_changed_when_a_page_it_links_to_has_gone(tmp_path: Path) -> None:
+    files = {"a.md": "# A\n\n[b](b.md)\n", "b.md": "# B\n\nText.\n", "c.md": "# C\n\nText.\n"}
+    folder = make(tmp_path, files)
+    before = {d.document_id: d.fingerprint for d in read(folder).documents}
+    (folder / "b.md").unlink()
+    after = {d.document_id: d.fingerprint for d in read(folder).documents}
+    assert after["a"] != before["a"]
+    assert after["c"] == before["c"]
+
+
+# Hostile and large input
+
+
+def skipped(folder: Path) -> dict[str, str]:
+    return {part.name: part.reason for part in read(folder).skipped}
+
+
+def test_a_file_too_large_or_a_line_too_long_is_skipped_unread(tmp_path: Path) -> None:
+    make(tmp_path, {"good.md": "# Good\n\nText.\n"})
+    (tmp_path / "large.md").write_bytes(b"a line\n" * 8_000_000)
+    (tmp_path / "line.md").write_bytes(b"a" * 2_000_000)
+    reasons = skipped(tmp_path)
+    assert "larger than 10 MB" in reasons["large.md"]
+    assert "a line of more than 1,000,000" in reasons["line.md"]
+    assert len(read(tmp_path).documents) == 1
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [{f'*a{n},' * 9}]\n" for n in range(9)),
+        f"title: {'[' * 100_000}\n",
+        f"title: {'{a: ' * 100_000}\n",
+        f"{'- ' * 90_000}\n",
+        f"title: {'x' * 900_000}\n",
+    ],
+)
+def test_front_matter_that_would_grow_without_end_is_skipped(tmp_path: Path, front: str) -> None:
+    make(tmp_path, {"good.md": "# Good\n\nText.\n", "bomb.md": f"---\n{front}---\n\nText.\n"})
+    assert "front matter" in skipped(tmp_path)["bomb.md"]
+
+
+def test_a_title_that_is_a_list_is_none(tmp_path: Path) -> None:
+    assert page(tmp_path, "---\ntitle: [a, b]\n---\n\nText.\n").title == "page"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["> " * 5000, "- " * 5000 + "a", "> - " * 3000, "[" * 200_000, "![" * 100_000, "a <![CDATA[ " * 50_000,
+     "<div " * 50_000, "[a]: b\n" * 100_000, "> " * 50 + "a\n" + "b\n" * 100_000, "a\n" * 400_000],
+    ids=["quotes", "lists", "both", "brackets", "images", "data", "tags", "references", "lazy", "lines"],
+)  # fmt: skip
+def test_a_page_that_would_take_forever_is_refused_in_time(tmp_path: Path, text: str) -> None:
+    make(tmp_path, {"bad.md": f"# Bad\n\n{text}\n", "good.md": "# Good\n\nText.\n"})
+    bad, good = read(tmp_path).documents
+    started = time.process_time()
+    with pytest.raises(UnreadableBook, match=r"bad\.md"):
+        bad.read()
+    assert time.process_time() - started < 10
+    assert good.read().title == "Good"
+
+
+def test_lists_as_deep_as_people_write_them_are_read_whole() -> None:
+    text = "\n".join(f"{'  ' * depth}- item {depth}" for depth in range(20))
+    assert parse_markdown(text).text.count("item") == 20
+
+
+def test_links_in_the_file_system_are_followed_once_and_never_out(tmp_path: Path) -> None:
+    folder = make(
+        tmp_path / "book",
+        {
+            "a/one.md": "# One\n\nText.\n",
+            "b/two.md": "# Two\n\nText.\n",
+            ".shared/s.md": "# S\n\nText.\n",
+        },
+    )
+    outside = make(tmp_path / "outside", {"secret.md": "# Secret\n\nText.\n"})
+    (folder / "a" / "loop").symlink_to(folder)
+    (folder / "again").symlink_to(folder / "b")
+    (folder / "copy.md").symlink_to(folder / "b" / "two.md")
+    (folder / "shared").symlink_to(folder / ".shared")
+    (folder / "out").symlink_to(outside)
+    (folder / "out.md").symlink_to(outside / "secret.md")
+    (folder / "self.md").symlink_to(folder / "self.md")
+    book = read(folder)
+    assert sorted(document.title for document in pages(book)) == ["One", "S", "Two"]
+    assert {part.name for part in book.skipped} == {"out", "out.md", "self.md"}
+
+
+def test_a_pipe_named_like_a_page_is_skipped_without_waiting(tmp_path: Path) -> None:
+    make(tmp_path, {"good.md": "# Good\n\nText.\n"})
+    os.mkfifo(tmp_path / "pipe.md")
+    os.mkfifo(tmp_path / "sidebars.js")
+    assert "pipe" in skipped(tmp_path)["pipe.md"]
+    assert "not a Markdown file" in refused(tmp_path / "pipe.md").what
+
+
+def test_a_name_that_is_not_text_is_skipped_and_the_rest_is_read(tmp_path: Path) -> None:
+    make(tmp_path, {"good.md": "# Good\n\nText.\n"})
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md")).write_text("# Gaits\n\nWords.\n")
+    book = read(tmp_path)
+    assert "not UTF-8" in book.skipped[0].reason
+    assert [document.title for document in pages(book)] == ["Good"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bythebook.adapters.readers.markdown import MarkdownReader
+from bythebook.adapters.readers.markdown.reader import MarkdownReader
 from bythebook.bootstrap import sample_book
 from bythebook.domain.books import Document, SourceBook
 from bythebook.evaluate.sets import EvalQuestion, load_questions
@@ -25,7 +25,12 @@ SEEDS = [
 
 @cache
 def book() -> SourceBook:
-    return MarkdownReader().read(sample_book(), title=None, base_url=None)
+    return MarkdownReader().read(str(sample_book()), title=None, base_url=None)
+
+
+@cache
+def documents() -> list[Document]:
+    return [document.read() for document in book().documents]
 
 
 @cache
@@ -44,26 +49,26 @@ def document_of(page: str) -> Document:
     """Find the document that was read from a file of the docs folder."""
     text = (sample_book() / "docs" / page).read_text("utf-8")
     title = text.split("title:", 1)[1].partition("\n")[0].strip().strip("\"'")
-    (found,) = [document for document in book().documents if document.title == title]
+    (found,) = [document for document in documents() if document.title == title]
     return found
 
 
 def test_the_sample_book_is_a_short_course_of_enough_chapters_and_words() -> None:
-    chapters = {d.chapter for d in book().documents if d.chapter.startswith("Chapter ")}
+    chapters = {d.chapter for d in documents() if d.chapter.startswith("Chapter ")}
     assert book().title == "Physical AI and Humanoid Robotics: a short course"
     assert book().reader == "Docusaurus"
     assert len(chapters) >= 9
-    assert sum(len(document.text.split()) for document in book().documents) >= 14_000
+    assert sum(len(document.text.split()) for document in documents()) >= 14_000
 
 
 def test_the_chapters_stand_in_the_order_of_their_numbers() -> None:
-    numbered = [d.chapter for d in book().documents if d.chapter.startswith("Chapter ")]
+    numbered = [d.chapter for d in documents() if d.chapter.startswith("Chapter ")]
     numbers = [int(chapter.split()[1].rstrip(":")) for chapter in numbered]
     assert numbers == sorted(numbers)
 
 
 def test_the_sample_book_has_every_kind_of_block() -> None:
-    kinds = Counter(block.kind for document in book().documents for block in document.blocks)
+    kinds = Counter(block.kind for document in documents() for block in document.blocks)
     assert all(
         kinds[kind] >= 5 for kind in ("code", "table", "formula", "caption", "list", "paragraph")
     )
@@ -83,7 +88,7 @@ def test_every_image_has_alt_text_and_a_file() -> None:
 
 
 def test_no_markup_is_left_in_the_text() -> None:
-    for document in book().documents:
+    for document in documents():
         for block in document.blocks:
             body = document.text[block.start : block.end]
             if block.kind != "code":

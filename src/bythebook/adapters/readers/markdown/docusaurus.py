@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urljoin
 
-import yaml
-
-from bythebook.adapters.readers.pages import (
+from bythebook.adapters.readers.markdown.files import load_text
+from bythebook.adapters.readers.markdown.front_matter import load_yaml
+from bythebook.adapters.readers.markdown.pages import (
     Page,
     SourceFile,
     first_title,
@@ -17,25 +17,32 @@ from bythebook.adapters.readers.pages import (
     spoken,
     unnumbered,
 )
+from bythebook.adapters.readers.markdown.tree import Tree, is_inside, is_markdown
+from bythebook.errors import UnreadableBook
 
 
-def docusaurus_root(folder: Path) -> Path | None:
+def has_docusaurus_config(folder: Path) -> bool:
+    """Say whether a folder is the source of a Docusaurus site, or the docs folder of one."""
+    return any(folder.glob("docusaurus.config.*")) or any(folder.parent.glob("docusaurus.config.*"))
+
+
+def docusaurus_root(tree: Tree) -> Path | None:
     """Find where the docs of a Docusaurus site are; none if the folder is no such site."""
-    has_config = any(folder.glob("docusaurus.config.*"))
-    if has_config:
-        return folder / "docs" if (folder / "docs").is_dir() else folder
+    folder, docs = tree.root, tree.root / "docs"
+    if any(folder.glob("docusaurus.config.*")):
+        return docs if docs.is_dir() else folder
     if any(folder.parent.glob("docusaurus.config.*")):
         return folder
-    marks = ("_category_.json", "_category_.yml", "_category_.yaml")
-    if any(path.name in marks for path in folder.rglob("_category_.*")) or any(
-        folder.rglob("*.mdx")
-    ):
-        return (
-            folder / "docs"
-            if (folder / "docs").is_dir() and not any(folder.glob("*.md*"))
-            else folder
-        )
+    if any(_is_mark(PurePosixPath(name)) for name in tree.files):
+        has_pages = any(is_markdown(name) and "/" not in name for name in tree.files)
+        return docs if docs.is_dir() and not has_pages else folder
     return None
+
+
+def _is_mark(path: PurePosixPath) -> bool:
+    return path.suffix == ".mdx" or path.name in {
+        "_category_.json", "_category_.yml", "_category_.yaml",
+    }  # fmt: skip
 
 
 def docusaurus_pages(root: Path, files: Sequence[SourceFile], base_url: str) -> list[Page]:
@@ -45,6 +52,7 @@ def docusaurus_pages(root: Path, files: Sequence[SourceFile], base_url: str) -> 
         directory: _category(root / directory) for directory in {f.relative.parent for f in files}
     }
     doc_ids = {file.relative: _id(file) for file in files}
+    openings = _openings(files)
     listed = _sidebar_order(root)
     kept = [file for file in files if file.front.get("draft") is not True]
     order = sorted(kept, key=lambda file: _rank(file, doc_ids, listed, labels))
@@ -53,7 +61,8 @@ def docusaurus_pages(root: Path, files: Sequence[SourceFile], base_url: str) -> 
         slug = _slug(file, doc_ids[file.relative])
         url = urljoin(base_url, quote(f"{route}{slug}".lstrip("/"))) if base_url else ""
         document_id = slug.strip("/") or "index"
-        pages.append(Page(file.path, document_id, url, _chapter(file, files, labels)))
+        chapter = _chapter(file, openings, labels)
+        pages.append(Page(file.path, document_id, url, chapter, route=f"{route}{slug}"))
     return pages
 
 
@@ -80,7 +89,7 @@ def _is_category_index(relative: PurePosixPath) -> bool:
 
 def _chapter(
     file: SourceFile,
-    files: Sequence[SourceFile],
+    openings: Mapping[PurePosixPath, SourceFile],
     labels: Mapping[PurePosixPath, Mapping[str, object]],
 ) -> str | None:
     if len(file.relative.parts) == 1:
@@ -88,10 +97,15 @@ def _chapter(
     top = PurePosixPath(file.relative.parts[0])
     if label := labels.get(top, {}).get("label"):
         return str(label)
-    for other in files:
-        if other.relative.parent == top and other.relative.stem.lower() in {"index", "readme"}:
-            return other.word("sidebar_label") or other.word("title") or first_title(other.body)
+    if opening := openings.get(top):
+        return opening.word("sidebar_label") or opening.word("title") or first_title(opening.body)
     return spoken(top.name)
+
+
+def _openings(files: Sequence[SourceFile]) -> Mapping[PurePosixPath, SourceFile]:
+    """Find the first page of each folder that is the folder's own."""
+    own = (file for file in files if file.relative.stem.lower() in {"index", "readme"})
+    return {file.relative.parent: file for file in reversed(list(own))}
 
 
 def _rank(
@@ -116,9 +130,7 @@ def _sidebar_order(root: Path) -> dict[str, int]:
     """Read the order of a sidebars file off its string literals: running it would run its code."""
     for folder in (root.parent, root):
         for path in sorted(folder.glob("sidebars.*")):
-            code = re.sub(
-                r"//[^\n]*|/\*.*?\*/", "", path.read_text("utf-8", "replace"), flags=re.DOTALL
-            )
+            code = re.sub(r"//[^\n]*|/\*.*?\*/", "", _text(path), flags=re.DOTALL)
             names = re.findall(r"""(?<!\w)['"`]([^'"`\n]+)['"`]""", code)
             return {name: place for place, name in reversed(list(enumerate(names)))}
     return {}
@@ -126,10 +138,9 @@ def _sidebar_order(root: Path) -> dict[str, int]:
 
 def _category(folder: Path) -> Mapping[str, object]:
     for path in sorted(folder.glob("_category_.*")):
-        text = path.read_text("utf-8", "replace")
         try:
-            found = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
-        except (ValueError, yaml.YAMLError):
+            found = json.loads(_text(path)) if path.suffix == ".json" else load_yaml(_text(path))
+        except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
     return {}
@@ -138,9 +149,23 @@ def _category(folder: Path) -> Mapping[str, object]:
 def _route(root: Path) -> str:
     """Give the path that docs have on the site: /docs unless the config says otherwise."""
     for path in sorted(root.parent.glob("docusaurus.config.*")):
-        found = re.search(
-            r"""routeBasePath:\s*['"]([^'"]*)['"]""", path.read_text("utf-8", "replace")
-        )
+        found = re.search(r"""routeBasePath:\s*['"]([^'"]*)['"]""", _text(path))
         route = found.group(1) if found else "docs"
         return f"/{route.strip('/')}" if route.strip("/") else ""
     return ""  # only a docs folder was given: the base URL is where that folder is served
+
+
+def docusaurus_title(folder: Path) -> str | None:
+    """Give the title that the site's settings name."""
+    for path in sorted(folder.glob("docusaurus.config.*")):
+        found = re.search(r"""\btitle\s*:\s*(['"])(.+?)\1""", _text(path))
+        return found.group(2) if found else None
+    return None
+
+
+def _text(path: Path) -> str:
+    """Give a settings file's text; nothing if it is no file of this folder or no text."""
+    try:
+        return load_text(path) if is_inside(path.parent, path) else ""
+    except UnreadableBook:
+        return ""

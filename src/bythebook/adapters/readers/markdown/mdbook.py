@@ -1,17 +1,48 @@
 """mdBook: what SUMMARY.md lists, in its order."""
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
 
-from bythebook.adapters.readers.pages import Page, SourceFile
+from bythebook.adapters.readers.markdown.files import load_text
+from bythebook.adapters.readers.markdown.pages import Page, SourceFile
+from bythebook.adapters.readers.markdown.tree import is_inside
+from bythebook.errors import UnreadableBook
 
 _SUMMARY_LINE = re.compile(r"^(\s*)(?:[-*+]\s+)?\[(.+?)\]\(<?([^)>]*)>?\)\s*$")
 
 
+def find_mdbook(folder: Path) -> Path | None:
+    """Find where the pages of an mdBook are; none if the folder is no such book."""
+    source = _book(folder).get("src")
+    for name in (source if isinstance(source, str) else "src", ".", "src"):
+        root = folder / name
+        if is_inside(folder, root / "SUMMARY.md"):
+            return root
+    return None
+
+
+def mdbook_title(folder: Path | None) -> str | None:
+    """Give the title that a book's settings name."""
+    title = _book(folder).get("title") if folder else None
+    return title if isinstance(title, str) and title else None
+
+
+def _book(folder: Path) -> Mapping[str, object]:
+    path = folder / "book.toml"
+    if not is_inside(folder, path):
+        return {}
+    try:
+        book = tomllib.loads(load_text(path)).get("book")
+    except (tomllib.TOMLDecodeError, UnreadableBook, RecursionError):
+        return {}
+    return book if isinstance(book, dict) else {}
+
+
 def _summary_entries(root: Path) -> list[tuple[int, str, str]]:
-    lines = (root / "SUMMARY.md").read_text("utf-8", "replace").splitlines()
+    lines = load_text(root / "SUMMARY.md").splitlines()
     found = [(line, match) for line in lines if (match := _SUMMARY_LINE.match(line))]
     return [
         (
@@ -25,20 +56,14 @@ def _summary_entries(root: Path) -> list[tuple[int, str, str]]:
 
 def summary_files(root: Path) -> list[Path]:
     """Find the files that the summary lists."""
-    paths = (root / name for _, _, name in _summary_entries(root) if _is_inside(root, name))
+    paths = (root / name for _, _, name in _summary_entries(root) if is_inside(root, root / name))
     return list(dict.fromkeys(paths))
-
-
-def _is_inside(root: Path, name: str) -> bool:
-    """Say whether a listed page is there, and in the book: a summary opens no other folder."""
-    path = root / name
-    return path.is_file() and path.resolve().is_relative_to(root.resolve())
 
 
 def missing_files(root: Path) -> list[str]:
     """Name the pages that the summary lists and that are not there."""
     names = (name for _, _, name in _summary_entries(root))
-    return [name for name in names if name and not _is_inside(root, name)]
+    return [name for name in names if name and not is_inside(root, root / name)]
 
 
 def mdbook_pages(root: Path, files: Sequence[SourceFile], base_url: str) -> list[Page]:
@@ -57,5 +82,5 @@ def mdbook_pages(root: Path, files: Sequence[SourceFile], base_url: str) -> list
         if relative.name.lower() == "readme":
             relative = relative.with_name("index")
         url = urljoin(base_url, quote(f"{relative}.html")) if base_url else ""
-        pages.append(Page(path, str(relative), url, chapter, title))
+        pages.append(Page(path, str(relative), url, chapter, title, f"/{relative}.html"))
     return pages

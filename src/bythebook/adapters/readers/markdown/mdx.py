@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
+
+Flavour = Literal["mdx", "plain", "commonmark"]
 
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _ADMONITION = re.compile(
     r"^([ \t]*):::+[ \t]*+(\w++)?[ \t]*+(?:\[([^\]]*)\]|\{[^}]*\}|([^{\[]*))[ \t]*+(?:\{[^}]*\})?[ \t]*$"
 )
+_HEADING_ID = re.compile(r"\{/\*[ \t]*+#([\w:.-]++)[ \t]*+\*/\}(?=[ \t]*$)", re.MULTILINE)
 _COMMENT = re.compile(r"\{/\*(?:(?!\{/\*).)*?\*/\}", re.DOTALL)
 # Both only where they are code: prose may begin a line with "import" or "export" too.
 _IMPORT = re.compile(
@@ -19,60 +23,112 @@ _EXPORT = re.compile(
     r"|(?:const|let|var)\s+[\w{[][^\n]*=|default\s[^\n]*[(){};=<]|[{*]).*?(?=\n\s*\n|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-_TAB = re.compile(r"^[ \t]*<(?:TabItem|Tab)(?=[\s>])[^<>]*>", re.MULTILINE)
+_ATTRIBUTES = r"""(?:"[^"]*+"|'[^']*+'|\{(?:[^{}]|\{[^{}]*+\})*+\}|=>|[^<>"'{}`])*+"""
+_TAB = re.compile(rf"^[ \t]*<(?:TabItem|Tab)(?=[\s>]){_ATTRIBUTES}>", re.MULTILINE)
+_COMPONENT = re.compile(rf"^([ \t]*)</?([A-Z][\w.]*)(?:\s{_ATTRIBUTES})?/?>[ \t]*$", re.MULTILINE)
 _TAG = re.compile(
-    r"^[ \t]*</?(?:[A-Z][\w.]*|div|section|details|span|figure)(?:\s[^<>]*)?/?>[ \t]*$",
-    re.MULTILINE,
+    rf"^([ \t]*)</?(div|section|details|span|figure)(?:\s{_ATTRIBUTES})?/?>[ \t]*$", re.MULTILINE
 )
-_VALUE = r"""=(?:"([^"]*)"|'([^']*)'|\{['"`]([^'"`]*)['"`]\})"""
-_LABEL = re.compile(rf"\b(?:label|title|alt){_VALUE}")
-_TAB_VALUE = re.compile(rf"\bvalue{_VALUE}")
+_CODE_OR_TAG = re.compile(
+    rf"(`+)(?!`).{{0,300}}?(?<!`)\1(?!`)|<[A-Za-z][\w.]*\s(?=[^<>]*\{{){_ATTRIBUTES}>", re.DOTALL
+)
+_BRACED = re.compile(r"""=\s*\{\s*(?:(['"`])([^'"`{}]*)\1|(?:[^{}]|\{[^{}]*\})*+)\s*\}""")
+_VALUE = r"""\s*=\s*(?:"([^"]*)"|'([^']*)'|\{\s*['"`]([^'"`]*)['"`]\s*\})"""
+_SHOWN = re.compile(
+    rf"(?<=\s)(file-?[nN]ame|label|title|caption|summary|heading|alt|text|number){_VALUE}"
+)
+_TAB_VALUE = re.compile(rf"(?<=\s)(value){_VALUE}")
+_ID = re.compile(r"""(?<=\s)id\s*=\s*(["'])([\w:.-]+)\1""")
 _FOOTNOTE = re.compile(r"^(?=\[\^[^\]\s]+\]:)", re.MULTILINE)
 
 
-def without_mdx(source: str) -> str:
+def without_mdx(source: str, flavour: Flavour = "mdx") -> str:
     """Give Markdown that a plain parser reads as the site's reader would; code stays as it is."""
-    return "\n".join(run if is_code else _plain(run) for is_code, run in _runs(source))
+    return "\n".join(
+        _code(run, flavour) if is_code else _plain(run, flavour) for is_code, run in runs(source)
+    )
 
 
-def _runs(source: str) -> Iterator[tuple[bool, str]]:
+def _code(run: str, flavour: Flavour) -> str:
+    """Give code as it is, but take the fence off what Docusaurus shows as part of the page."""
+    opening, _, rest = run.partition("\n")
+    if not opening.rstrip().endswith("mdx-code-block"):
+        return run
+    return without_mdx(f"\n{rest.rpartition(chr(10))[0]}\n", flavour)
+
+
+def runs(source: str) -> Iterator[tuple[bool, str]]:
     """Part a page into runs of lines inside and outside of code fences."""
     lines: list[str] = []
     fence = ""
     for line in source.split("\n"):
-        mark = _FENCE.match(line)
+        mark = _FENCE.match(line) if "`" in line or "~" in line else None
         if not fence and mark:
-            yield False, "\n".join(lines)
+            if lines:
+                yield False, "\n".join(lines)
             lines, fence = [line], mark.group(1)
             continue
         lines.append(line)
         if fence and mark and mark.group(1).startswith(fence) and not line.strip(f" \t{fence[0]}"):
             yield True, "\n".join(lines)
             lines, fence = [], ""
-    yield bool(fence), "\n".join(lines)
+    if lines:
+        yield bool(fence), "\n".join(lines)
 
 
-def _plain(text: str) -> str:
-    text = _COMMENT.sub("", text)
-    text = _EXPORT.sub("", _IMPORT.sub("", text))
-    text = _TAB.sub(lambda match: _label(match.group(), (_LABEL, _TAB_VALUE)), text)
-    text = _TAG.sub(lambda match: _label(match.group(), (_LABEL,)), text)
+def _plain(text: str, flavour: Flavour) -> str:
+    if flavour != "commonmark":
+        text = _COMMENT.sub("", _HEADING_ID.sub(r"{#\1}", text)) if "{/*" in text else text
+        text = _EXPORT.sub("", _IMPORT.sub("", text))
+    if "<" in text:
+        text = _TAB.sub(lambda match: _label(match.group(), "", _TAB_VALUE), text)
+        text = _COMPONENT.sub(lambda match: _label(match.group(), match.group(2)), text)
+    if flavour == "mdx" and "<" in text:  # elsewhere it would make code of what is indented in it
+        text = _TAG.sub(lambda match: _label(match.group(), match.group(2)), text)
+        text = _CODE_OR_TAG.sub(_html_tag, text) if "{" in text else text
     # Else a note of one word would be taken for the address of a link, and be lost.
     text = _FOOTNOTE.sub(r"\\", text)
+    if flavour == "commonmark" or ":::" not in text:
+        return text
     return "\n".join(_titled(line) for line in text.split("\n"))
 
 
-def _label(tag: str, names: Sequence[re.Pattern[str]]) -> str:
-    """Give the words that a tag shows, as a paragraph."""
-    for name in names:
-        if found := name.search(tag):
-            return f"\n\n{next((words for words in found.groups() if words), '')}\n\n"
-    return "\n"
+def _html_tag(found: re.Match[str]) -> str:
+    """Write a component's tag so that it can be read as HTML; inline code stays."""
+    if found.group(1):
+        return found.group()
+    return _BRACED.sub(lambda value: f'="{value.group(2) or ""}"', found.group())
+
+
+def _label(tag: str, name: str, *others: re.Pattern[str]) -> str:
+    """Give the words that a tag shows, each as a paragraph."""
+    indent = re.match(r"[ \t]*", tag)
+    shown = _shown(tag, (_SHOWN, *others))
+    number, caption = shown.pop("number", ""), shown.get("caption", "")
+    if number and caption:
+        shown["caption"] = f"{name} {number}: {caption}"
+    texts = list(shown.values())
+    if named := _ID.search(tag):
+        texts.insert(0, f'<a id="{named.group(2)}"></a>')
+    words = "\n\n".join(f"{indent.group() if indent else ''}{text}" for text in texts)
+    return f"\n\n{words}\n\n" if words else "\n"
+
+
+def _shown(tag: str, patterns: Sequence[re.Pattern[str]]) -> dict[str, str]:
+    for pattern in patterns:
+        found = (match.groups() for match in pattern.finditer(tag))
+        shown = {key: next((words for words in values if words), "") for key, *values in found}
+        shown = {key: " ".join(words.split()) for key, words in shown.items() if words}
+        if shown:
+            return shown
+    return {}
 
 
 def _titled(line: str) -> str:
     """Give the title of an admonition's first line, and nothing for its last."""
-    match = _ADMONITION.match(line) if line.lstrip().startswith(":::") else None
+    match = (
+        _ADMONITION.match(line) if line.lstrip().startswith(":::") and len(line) < 1000 else None
+    )
     if match is None:
         return line
     title = match.group(3) or match.group(4) or (match.group(2) or "").capitalize()

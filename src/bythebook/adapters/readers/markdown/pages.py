@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-MARKDOWN = frozenset({".md", ".mdx", ".markdown"})
 _NUMBER_PREFIX = re.compile(r"^(\d+)\s*[-_.]+\s*([^-_.\s].*)$")
 _VERSION_LIKE = re.compile(
     r"^(\d{2}[-_]\d{2}|\d{4}[-_]\d{2}|\d+[-_.]\d+)"
 )  # dates and versions keep theirs
-_SKIPPED = frozenset({"node_modules", "venv"})  # other people's pages
 _FENCED = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -25,6 +23,8 @@ class Page:
     url: str
     chapter: str | None  # none: the page is its own chapter
     title: str | None = None  # where the layout, not the page, names it
+    route: str = ""  # its path on the site, from the site's root
+    aliases: tuple[str, ...] = ()  # routes that it also has
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +37,9 @@ class SourceFile:
     body: str
 
     def word(self, key: str) -> str | None:
-        """Give a front matter entry as text, if it is there."""
+        """Give a front matter entry as text, if it is there and no list of others."""
         value = self.front.get(key)
-        return str(value) if value is not None else None
-
-
-def markdown_files(root: Path) -> list[Path]:
-    """Find the Markdown files below a folder, in the order of their names."""
-    found = (path for path in root.rglob("*") if path.suffix.lower() in MARKDOWN and path.is_file())
-    return sorted(path for path in found if not _is_skipped(path.relative_to(root)))
-
-
-def _is_skipped(relative: Path) -> bool:
-    return any(part.startswith((".", "_")) or part in _SKIPPED for part in relative.parts)
+        return None if value is None or isinstance(value, list | dict) else str(value)
 
 
 def place(position: object, name: str) -> tuple[float, str]:

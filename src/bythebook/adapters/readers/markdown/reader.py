@@ -1,194 +1,161 @@
-"""Markdown folders: Docusaurus, mdBook and plain ones."""
+"""Markdown folders: Docusaurus, mdBook, Hugo and plain ones."""
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path, PurePosixPath
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
 
-import yaml
-
-from bythebook.adapters.readers.layouts import detect_layout, github_anchor
-from bythebook.adapters.readers.markdown_blocks import Heading, PlainText, parse_markdown
-from bythebook.adapters.readers.pages import MARKDOWN, Page, SourceFile, first_title
-from bythebook.domain.books import Document, Section, SourceBook
+from bythebook.adapters.readers.markdown.blocks import markdown_tokens, plain_text
+from bythebook.adapters.readers.markdown.files import is_text, load_file, load_files
+from bythebook.adapters.readers.markdown.guard import HostilePage
+from bythebook.adapters.readers.markdown.layouts import Layout, detect_layout
+from bythebook.adapters.readers.markdown.links import BookLinks, book_links
+from bythebook.adapters.readers.markdown.mdx import Flavour
+from bythebook.adapters.readers.markdown.pages import Page, SourceFile, first_title
+from bythebook.adapters.readers.markdown.tree import Tree, is_markdown, walk_tree
+from bythebook.adapters.readers.plain_text import (
+    AnchorOf,
+    Place,
+    fingerprint,
+    github_anchor,
+    make_document,
+    numbered,
+)
+from bythebook.domain.books import Document, Skipped, SourceBook, SourceDocument
 from bythebook.errors import UnreadableBook
 
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
+
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How all pages of a book are read."""
+
+    flavour: Flavour
+    anchor_of: AnchorOf
+    links: BookLinks
+    shows_front_title: bool = False  # above the page's own heading too
 
 
 class MarkdownReader:
     """Reads a folder of Markdown, or a single file, as one book."""
 
-    def read(self, source: Path, *, title: str | None, base_url: str | None) -> SourceBook:
-        """Read a whole book, or raise UnreadableBook with what to do."""
-        if not source.exists():
+    def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
+        """Lay a book out, or raise UnreadableBook with what to do."""
+        path = Path(source)
+        if not path.exists():
             raise UnreadableBook(
                 f"There is nothing at {source}.", "Check the path, then run ingest again."
             )
-        base = f"{base_url.rstrip('/')}/" if base_url else ""
-        if source.is_file():
-            return self._single(source, title, base_url or "")
-        layout = detect_layout(source)
-        paths = layout.files(layout.root)
-        if not paths:
-            raise UnreadableBook(
-                f"{source} holds no Markdown file.", "Give a folder with .md or .mdx files in it."
-            )
-        files = {path: load_file(path, layout.root) for path in paths}
-        pages = layout.pages(layout.root, list(files.values()), base)
-        documents = tuple(
-            _unique(_document(page, files[page.path], layout.anchor) for page in pages)
+        if path.is_dir():
+            return _folder(path, title, f"{base_url.rstrip('/')}/" if base_url else "")
+        return _single(path, title, base_url or "")
+
+
+def _folder(folder: Path, title: str | None, base: str) -> SourceBook:
+    tree = walk_tree(folder)
+    layout = detect_layout(tree)
+    files, skipped = load_files(layout.files, layout.root)
+    files, unexpanded = _expanded(files, layout)
+    pages = _with_own_ids(layout.pages(layout.root, list(files.values()), base))
+    skipped = (*tree.skipped, *skipped, *unexpanded)
+    if not pages:
+        raise _nothing(folder, skipped)
+    above = os.path.relpath(layout.root, folder)
+    manner = _Manner(
+        layout.flavour,
+        layout.anchor_for(file.body for file in files.values()),
+        book_links(pages, files, tree, "" if above == "." else above, base),
+        shows_front_title=layout.name == "Hugo",
+    )
+    documents = tuple(_source_document(page, files[page.path], manner) for page in pages)
+    name = title or layout.title or _own_title(folder, documents)
+    return SourceBook(name, layout.name, base, documents, skipped, tuple(layout.warnings()))
+
+
+def _single(path: Path, title: str | None, url: str) -> SourceBook:
+    if not is_markdown(path.name) or not path.is_file():
+        raise UnreadableBook(
+            f"{path} is not a Markdown file.", "Give a .md file or a folder of them."
         )
-        _require_text(documents, source)
-        warnings = tuple(f"{name} is listed but not there." for name in layout.missing(layout.root))
-        name = title or _book_title(source, documents)
-        return SourceBook(name, layout.name, base, documents, warnings)
-
-    def _single(self, source: Path, title: str | None, url: str) -> SourceBook:
-        if source.suffix.lower() not in MARKDOWN:
-            raise UnreadableBook(
-                f"{source} is not a Markdown file.", "Give a .md file or a folder of them."
-            )
-        file = load_file(source, source.parent)
-        page = Page(source, source.stem, url, None)
-        documents = (_document(page, file, github_anchor),)
-        _require_text(documents, source)
-        return SourceBook(title or documents[0].title, "Markdown file", url, documents)
+    file = load_file(path, path.parent)
+    page = Page(path, path.stem, url, None, route=f"/{path.name}")
+    links = book_links((page,), {path: file}, Tree(path.parent, frozenset()), "", "")
+    manner = _Manner("mdx" if path.suffix == ".mdx" else "plain", github_anchor, links)
+    document = _source_document(page, file, manner)
+    return SourceBook(title or document.read().title, "Markdown file", url, (document,))
 
 
-def load_file(path: Path, root: Path) -> SourceFile:
-    """Read a file as text, or say which file is not text and what to do."""
-    if not _is_text(str(path)):
-        raise UnreadableBook(
-            f"The file name {str(path)!r} is not UTF-8.", "Rename the file, then run ingest again."
+def _nothing(folder: Path, skipped: Sequence[Skipped]) -> UnreadableBook:
+    if skipped:
+        return UnreadableBook(
+            f"No page of {folder} can be read. {skipped[0].name}: {skipped[0].reason}",
+            "Put the files right, then run ingest again.",
         )
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise UnreadableBook(
-            f"{path} cannot be opened ({error.strerror}).", "Check its permissions."
-        ) from error
-    if b"\0" in raw:
-        raise UnreadableBook(
-            f"{path} is not text: it holds binary bytes.",
-            "Remove it from the folder, or save it as UTF-8 text.",
-        )
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableBook(
-            f"{path} is not UTF-8 text (byte {error.start}).", "Save the file as UTF-8."
-        ) from error
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    front, body = _front_matter(text, path)
-    return SourceFile(path, PurePosixPath(path.relative_to(root).as_posix()), front, body)
-
-
-def _is_text(text: str) -> bool:
-    """Say whether a text can be stored: names and YAML may hold halves of characters."""
-    return text.isprintable() or text.encode("utf-8", "replace").decode() == text
-
-
-def _front_matter(text: str, path: Path) -> tuple[dict[str, object], str]:
-    match = _FRONT.match(text)
-    if match is None:
-        return {}, text
-    try:
-        front = yaml.safe_load(match.group(1) or "{}")
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UnreadableBook(
-            f"The front matter of {path} is not YAML.",
-            "Put right what stands between the --- lines.",
-        ) from error
-    if front is None:  # comments only
-        return {}, text[match.end() :]
-    # A thematic break may open a page too: then what follows it is the page's own text.
-    return (front, text[match.end() :]) if isinstance(front, dict) else ({}, text)
-
-
-def _document(page: Page, file: SourceFile, anchor_of: Callable[[str], str]) -> Document:
-    plain = parse_markdown(file.body)
-    opening = plain.headings[0].title if plain.headings else None
-    title = file.word("title") or first_title(file.body) or page.title or opening or file.path.stem
-    untitled = "title" in file.front and first_title(file.body) is None
-    headless = untitled or opening is None or plain.headings[0].start > 0
-    if headless:
-        # A site shows the front matter's title as the first heading; text needs one to stand under.
-        plain = parse_markdown(f"# {_escaped(title)}\n\n{file.body}")
-    if not _is_text(title):
-        raise UnreadableBook(
-            f"The title of {file.path} is not text.", "Put its front matter right."
-        )
-    chapter = page.chapter or title
-    anchors = tuple(_anchors(plain.headings, anchor_of, headless=headless))
-    sections = tuple(_sections(plain, chapter, title, anchors))
-    return Document(
-        page.document_id, title, chapter, plain.text, tuple(plain.blocks), sections, page.url
+    return UnreadableBook(
+        f"{folder} holds no Markdown file.", "Give a folder with .md or .mdx files in it."
     )
 
 
-def _sections(
-    plain: PlainText, chapter: str, title: str, anchors: Sequence[str]
-) -> Iterator[Section]:
-    trail: list[Heading] = []
-    ends = [heading.start for heading in plain.headings[1:]] + [plain.length]
-    for heading, anchor, end in zip(plain.headings, anchors, ends, strict=True):
-        while trail and trail[-1].level >= heading.level:
-            trail.pop()
-        trail.append(heading)
-        path = tuple(dict.fromkeys((chapter, title, *(step.title for step in trail))))
-        yield Section(heading.title, anchor, path, heading.start, end)
+def _expanded(
+    files: Mapping[Path, SourceFile], layout: Layout
+) -> tuple[Mapping[Path, SourceFile], list[Skipped]]:
+    """Put what pages include into them: a page changes when what it includes does."""
+    expanded: dict[Path, SourceFile] = {}
+    skipped = []
+    for path, file in files.items():
+        try:
+            expanded[path] = replace(file, body=layout.expand(file))
+        except (UnreadableBook, HostilePage) as error:
+            skipped.append(Skipped(file.relative.as_posix(), str(error)))
+    return expanded, skipped
 
 
-def _anchors(
-    headings: Sequence[Heading], anchor_of: Callable[[str], str], *, headless: bool
-) -> Iterator[str]:
-    """Give each heading's anchor; the page's own is the page, and uses up no name if it is ours."""
+def _with_own_ids(pages: Sequence[Page]) -> list[Page]:
     seen: dict[str, int] = {}
-    for number, heading in enumerate(headings):
-        if number == 0 and headless:
-            yield ""
-            continue
-        anchor = heading.anchor or _numbered(anchor_of(heading.title), seen)
-        yield anchor if number else ""
+    return [replace(page, document_id=numbered(page.document_id, seen)) for page in pages]
 
 
-def _escaped(title: str) -> str:
-    """Write a title so that Markdown reads back just its characters."""
-    return re.sub(r"([\\`*_{}\[\]<>#$~&!|])", r"\\\1", " ".join(title.split()))
+def _source_document(page: Page, file: SourceFile, manner: _Manner) -> SourceDocument:
+    mark = fingerprint(
+        "Markdown", page.document_id, page.url, page.chapter, page.title, manner.flavour,
+        manner.anchor_of.__name__, manner.shows_front_title, file.path.stem, file.word("title"),
+        file.body, *manner.links.candidates(page, file, file.body),
+    )  # fmt: skip
+    return SourceDocument(page.document_id, mark, cache(partial(_document, page, file, manner)))
 
 
-def _numbered(name: str, seen: dict[str, int]) -> str:
-    """Number a name that was used before, past the numbers that others have taken."""
-    free = name
-    while free in seen:
-        seen[name] += 1
-        free = f"{name}-{seen[name]}"
-    seen[free] = 0
-    return free
+def _document(page: Page, file: SourceFile, manner: _Manner) -> Document:
+    try:
+        return _parsed(page, file, manner)
+    except (RecursionError, HostilePage) as error:
+        what = error if isinstance(error, HostilePage) else "It is nested too deep."
+        raise UnreadableBook(
+            f"{file.path} cannot be parsed. {what}", "Simplify the page or part it."
+        ) from error
 
 
-def _unique(documents: Iterator[Document]) -> Iterator[Document]:
-    seen: dict[str, int] = {}
-    for document in documents:
-        document_id = _numbered(document.document_id, seen)
-        yield (
-            document
-            if document_id == document.document_id
-            else replace(document, document_id=document_id)
+def _parsed(page: Page, file: SourceFile, manner: _Manner) -> Document:
+    tokens = markdown_tokens(file.body, manner.flavour)
+    own = first_title(file.body)
+    given = file.word("title")
+    link_of = partial(manner.links.find, page, file)
+    plain_with = partial(plain_text, tokens, manner.flavour, link_of)
+    # A site shows the front matter's title as the first heading; text needs one to stand under.
+    untitled = given is not None and own is None
+    plain = plain_with(given if untitled else None)
+    opening = plain.headings[0].title if plain.headings else None
+    title = given or own or page.title or opening or file.path.stem
+    if not is_text(title):
+        raise UnreadableBook(
+            f"The title of {file.path} is not text.", "Put its front matter right."
         )
+    shows_both = manner.shows_front_title and given is not None and opening != title
+    headless = untitled or shows_both or opening is None or plain.headings[0].start > 0
+    if headless and not untitled:
+        plain = plain_with(title)
+    place = Place(page.document_id, title, page.chapter or title, page.url)
+    return make_document(plain, place, manner.anchor_of, headless=headless)
 
 
-def _require_text(documents: tuple[Document, ...], source: Path) -> None:
-    if not any(block.kind != "heading" for document in documents for block in document.blocks):
-        raise UnreadableBook(f"{source} has no text to read.", "Give a book with some words in it.")
-
-
-def _book_title(source: Path, documents: tuple[Document, ...]) -> str:
-    for config in sorted(source.glob("docusaurus.config.*")) + sorted(source.glob("book.toml")):
-        found = re.search(
-            r"""\btitle\s*[:=]\s*(['"])(.+?)\1""", config.read_text("utf-8", "replace")
-        )
-        if found:
-            return found.group(2)
-    return documents[0].title if len(documents) == 1 else source.resolve().name
+def _own_title(source: Path, documents: Sequence[SourceDocument]) -> str:
+    return documents[0].read().title if len(documents) == 1 else source.resolve().name

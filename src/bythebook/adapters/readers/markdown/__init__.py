@@ -1,0 +1,1 @@
+"""Markdown books: Docusaurus, mdBook, Hugo and plain folders."""
