@@ -47,7 +47,7 @@ def eval_data() -> Path:
 def sample_core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
     """The real parts over a library that holds the sample book."""
     core = Core(Settings(data_dir=tmp_path_factory.mktemp("library"), port=free_port()))
-    asyncio.run(ingest(IngestOrder(sample_book(), SAMPLE), core.ingest, lambda _: None))
+    asyncio.run(ingest(IngestOrder(str(sample_book()), SAMPLE), core.ingest, lambda _: None))
     yield core
     core.close()
 

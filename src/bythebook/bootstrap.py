@@ -9,7 +9,7 @@ from bythebook.adapters.edge_index import EdgeIndex
 from bythebook.adapters.edge_press import EdgePress
 from bythebook.adapters.minilm import MiniLm
 from bythebook.adapters.onnx_embedder import OnnxEmbedder
-from bythebook.adapters.readers.markdown import MarkdownReader
+from bythebook.adapters.readers.any_book import AnyBookReader
 from bythebook.adapters.sentence_judge import SentenceJudge
 from bythebook.adapters.sqlite_vectors import SqliteVectors
 from bythebook.ask.compose import ExtractiveGenerator
@@ -66,7 +66,31 @@ class Core:
     def ingest(self) -> IngestPorts:
         """What ingesting needs."""
         cache = SqliteVectors(self.settings.data_dir / "cache" / "vectors.sqlite")
-        return IngestPorts(MarkdownReader(), self.embedder, cache, self.press)
+        return IngestPorts(self.reader, self.embedder, cache, self.press)
+
+    @cached_property
+    def reader(self) -> AnyBookReader:
+        """What reads books of every kind; answering needs none of it, and it takes time to load."""
+        from bythebook.adapters.readers.epub.reader import EpubReader
+        from bythebook.adapters.readers.html.folder import HtmlFolderReader
+        from bythebook.adapters.readers.markdown.reader import MarkdownReader
+        from bythebook.adapters.readers.pdf.reader import PdfReader
+        from bythebook.adapters.readers.rst.reader import RstReader
+        from bythebook.adapters.readers.site.reader import SiteReader
+
+        site = SiteReader(
+            self.settings.data_dir / "cache" / "sites", allowed_hosts=self.settings.site_hosts
+        )
+        return AnyBookReader(
+            {
+                "markdown": MarkdownReader(),
+                "rst": RstReader(),
+                "html": HtmlFolderReader(),
+                "pdf": PdfReader(),
+                "epub": EpubReader(),
+                "site": site,
+            }
+        )
 
     def service(self) -> Service:
         """What the HTTP application serves."""

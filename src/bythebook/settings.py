@@ -36,6 +36,19 @@ class Settings(BaseSettings):
         description="Cores that the bundled models may use.",
     )
 
+    allowed_hosts: str = Field(
+        "",
+        pattern=r"^[\w.:,\[\] -]*$",
+        description="Hosts on private or loopback addresses that `ingest` may read a web site from, "
+        "as host or host:port, parted by commas.",
+    )
+
+    @property
+    def site_hosts(self) -> frozenset[str]:
+        """The hosts that a web site may be read from wherever they are."""
+        names = (name.strip().lower() for name in self.allowed_hosts.split(","))
+        return frozenset(name for name in names if name)
+
     @property
     def reader_url(self) -> str:
         """The address that links to reader pages begin with."""

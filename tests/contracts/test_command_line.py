@@ -21,6 +21,7 @@ PAGES = {
     "birds.md": f"# Birds\n\n## The heron\n\n{HERON} It swallows the fish whole.\n",
     "glass.md": f"# Glass\n\n## How glass is made\n\n{GLASS} The melt cools slowly.\n",
 }
+AGAIN = ("My Tales", "--title", "Tales [of] Sand & Water")
 ANSWERED = "How is glass made?"
 FOREIGN = "Who won the football world cup in 1998?"
 
@@ -173,8 +174,8 @@ def test_an_empty_library_is_an_error_that_says_what_to_do(tmp_path: Path) -> No
 BAD_SOURCES: dict[str, dict[str, bytes] | None] = {
     "missing": None,
     "empty": {},
-    "binary": {"good.md": b"# Good\n\nWords.", "photo.md": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"},
-    "latin": {"good.md": b"# Good\n\nWords.", "cafe.md": "# Café\n\nÀ la carte.".encode("latin-1")},
+    "binary": {"photo.md": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"},
+    "latin": {"cafe.md": "# Café\n\nÀ la carte.".encode("latin-1")},
     "wordless": {"blank.md": b"\n\n"},
 }
 
@@ -187,6 +188,82 @@ def test_a_bad_source_is_one_clear_error_and_changes_nothing(shop: Shop, name: s
     lines = shop.run("ingest", str(folder), "--book", "my-tales").failed()
     assert name in lines[0]  # the path of what is wrong
     assert shop.files() == before
+
+
+HALF_BAD = {"good.md": b"# Good\n\nWords.", "cafe.md": "# Café\n\nÀ la carte.".encode("latin-1")}
+
+
+def test_a_page_that_cannot_be_read_is_skipped_and_named(shop: Shop) -> None:
+    run = shop.run("ingest", str(shop.folder("half-bad", HALF_BAD)))
+    assert run.code == 0
+    assert "1 document, " in run.out
+    assert re.search(r"Skipped: cafe\.md: .*not UTF-8.*Save the file as UTF-8", run.out)
+    assert shop.run("books", "remove", "half-bad", "--yes").code == 0
+
+
+def test_a_strict_ingest_publishes_nothing_if_a_page_cannot_be_read(shop: Shop) -> None:
+    folder = shop.folder("half-bad-too", HALF_BAD)
+    before = shop.files()
+    lines = shop.run("ingest", str(folder), "--strict").failed()
+    assert "cafe.md" in lines[0]
+    assert shop.files() == before
+
+
+def test_the_report_accounts_for_the_text_at_the_terminal_as_data_and_as_a_page(
+    shop: Shop,
+) -> None:
+    page = shop.home / "reports" / "tales.html"
+    run = shop.run("ingest", *AGAIN, "--json", "--report", str(page))
+    data = json.loads(run.out)
+    assert data["coverage"] == 1.0
+    assert data["characters"] == sum(document["characters"] for document in data["documents"])
+    html = page.read_text()
+    assert "<h2>All documents</h2>" in html
+    assert "100.00 %" in html
+    assert not re.search(r"(?:src|href)=", html), "the page needs something else"
+    told = shop.run("books", "report", "my-tales")
+    assert "100.00 % of the text is in the index" in told.out
+    assert json.loads(shop.run("books", "report", "my-tales", "--json").out)["kept"] == 2
+
+
+def test_a_quiet_ingest_prints_nothing(shop: Shop) -> None:
+    run = shop.run("ingest", *AGAIN, "--quiet")
+    assert (run.code, run.out, run.err) == (0, "", "")
+
+
+def test_json_lines_tell_progress_and_end_with_the_report(shop: Shop) -> None:
+    run = shop.run("ingest", *AGAIN, "--json-lines")
+    events = [json.loads(line) for line in run.out.splitlines()]
+    assert {event["event"] for event in events[:-1]} == {"progress"}
+    assert {event["stage"] for event in events[:-1]} >= {"reading", "publishing"}
+    assert (events[-1]["event"], events[-1]["book_id"]) == ("report", "my-tales")
+
+
+def test_ctrl_c_leaves_the_book_as_it_was_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    pages = {
+        f"p{n}.md": f"# Page {n}\n\n".encode()
+        + b" ".join(b"Stone %d-%d lies." % (n, m) for m in range(90))
+        for n in range(300)
+    }
+    folder = shop.folder("stones", pages)
+    environment = os.environ | {"BYTHEBOOK_DATA_DIR": str(shop.data)}
+    command = [sys.executable, "-m", "bythebook", "ingest", str(folder), "--json-lines"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        for line in run.stdout:
+            if '"embedding"' in line:
+                break
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert said.strip() == "Stopped: the book is as it was, and the next run goes on from here."
+    assert not list((shop.data / "books").iterdir())
+    report = json.loads(shop.run("ingest", str(folder), "--json").out)
+    assert 0 < report["embedded"] <= report["chunks"] - 64
 
 
 def test_the_book_still_answers_after_bad_ingests(shop: Shop) -> None:

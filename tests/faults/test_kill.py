@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,6 +37,7 @@ core = Core(Settings(data_dir=Path(sys.argv[1]), threads=1))
 
 class Slow:
     model_id, dimension = core.embedder.model_id, core.embedder.dimension
+    usd_per_million_tokens = 0.0
     count_tokens = core.embedder.count_tokens
     async def embed_passages(self, texts):
         time.sleep(float(sys.argv[3]))
@@ -45,7 +47,7 @@ def tell(progress):
     print(progress.stage, progress.done, flush=True)
 
 ports = replace(core.ingest, embedder=Slow())
-asyncio.run(ingest(IngestOrder(Path(sys.argv[2]), "tales"), ports, tell))
+asyncio.run(ingest(IngestOrder(sys.argv[2], "tales"), ports, tell))
 print("finished", flush=True)
 """
 
@@ -133,18 +135,48 @@ def test_a_run_killed_while_embedding_changes_nothing_and_loses_little(
 def test_runs_killed_at_random_moments_leave_the_old_book_or_the_new(
     core: Core, tmp_path: Path, undisturbed: frozenset[str]
 ) -> None:
+    """Kill from the first moment of the process to its last; KILLS says how often."""
+    source = tmp_path / "source"
+    started = time.monotonic()
+    Ingest(core_over(tmp_path / "elsewhere"), source, slow=0.1).end()
+    length = time.monotonic() - started
     moments = random.Random(7)
     old = core.library.book("tales")
-    for _ in range(5):
-        run = Ingest(core, tmp_path / "source", slow=0.1)
-        run.wait_for("reading 16")
-        time.sleep(moments.uniform(0, 0.8))
+    through = 0
+    for _ in range(int(os.environ.get("KILLS", "8"))):
+        publish(core, tmp_path / "old", "tales", OLD)
+        shutil.rmtree(core.settings.data_dir / "cache")
+        old = core.library.book("tales")
+        run = Ingest(core, source, slow=0.1)
+        time.sleep(moments.uniform(0, length))
         run.kill()
         if core.library.book("tales") == old:
             assert_old_book_answers(core)
         else:
+            through += 1
             assert core.press.chunk_ids("tales") == undisturbed
-    assert_next_run_is_whole(core, tmp_path / "source", undisturbed)
+        assert_next_run_is_whole(core, source, undisturbed)
+    print(f"killed {os.environ.get('KILLS', '8')} times, {through} after the switch")  # noqa: T201
+
+
+def test_an_edit_whose_run_is_killed_leaves_the_book_as_it_was(
+    core: Core, tmp_path: Path, undisturbed: frozenset[str]
+) -> None:
+    """An index that is mended rather than made anew is as safe."""
+    source = tmp_path / "source"
+    publish(core, source, "tales", NEW)
+    old = core.library.book("tales")
+    (source / "page3.md").write_text(NEW["page3.md"].replace("Stone", "Pebble", 1))
+    run = Ingest(core, source, slow=0.5)
+    run.wait_for("reading 16")
+    run.kill()
+    assert core.library.book("tales") == old
+    assert core.press.chunk_ids("tales") == undisturbed
+    Ingest(core, source).end()
+    fresh = core_over(tmp_path / "fresh", core)
+    Ingest(fresh, source).end()
+    assert core.press.chunk_ids("tales") == fresh.press.chunk_ids("tales") != undisturbed
+    assert len(core.press.chunk_ids("tales") - undisturbed) == 1
 
 
 def test_a_run_killed_while_publishing_leaves_the_old_book_or_the_new(
@@ -169,7 +201,7 @@ def test_the_second_of_two_runs_is_told_and_the_first_ends_well(
     core: Core, tmp_path: Path, undisturbed: frozenset[str]
 ) -> None:
     first = Ingest(core, tmp_path / "source", slow=0.4)
-    first.wait_for("embedding 0")
+    first.wait_for("embedding 64")
     with pytest.raises(BusyBook, match="tales") as caught:
         publish(core, tmp_path / "second", "tales", OLD)
     assert caught.value.retryable

@@ -55,7 +55,7 @@ def test_the_tree_of_the_architecture_is_the_tree() -> None:
     covered_by_their_folder = {
         path.name
         for room in ("cli", "evaluate", "domain", "adapters/readers")
-        for path in (package / room).glob("*.py")
+        for path in (package / room).rglob("*.py")
     }
     assert modules - named - covered_by_their_folder == set()
     assert named - modules - {"__main__.py"} == set()

@@ -5,7 +5,7 @@ import sys
 import typer
 
 import bythebook
-from bythebook.cli import asking, books, doctor, measuring, serving
+from bythebook.cli import asking, books, doctor, ingesting, measuring, serving
 from bythebook.cli.terminal import fail
 from bythebook.errors import ByTheBookError
 
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(serving.demo)
-app.command()(books.ingest)
+app.command()(ingesting.ingest)
 app.command()(asking.ask)
 app.command()(serving.serve)
 app.add_typer(books.app, name="books")

@@ -73,10 +73,9 @@ def _show(outcome: Outcome, reader_url: str) -> None:
             say(outcome.disclaimer, "italic")
         say(answer_text(outcome.sentences))
         for number, (_, citation) in enumerate(numbered(outcome.sentences), 1):
-            chunk = citation.passage.chunk
             say()
             say(f"[{number}] “{citation.quote}”", "dim")
-            say("    " + " · ".join(filter(None, (chunk.chapter, chunk.section))))
+            say(f"    {citation.place}")
             if not citation.passage.is_selection:
                 say("    " + quote_link(citation, reader_url), "cyan")
         return

@@ -84,7 +84,7 @@ def _library(book: str | None) -> Iterator[tuple[Core, str]]:
             yield core, core.library.book(book).book_id
         return
     with _scratch_core() as core:
-        asyncio.run(ingest(IngestOrder(sample_book(), "sample"), core.ingest, lambda _: None))
+        asyncio.run(ingest(IngestOrder(str(sample_book()), "sample"), core.ingest, lambda _: None))
         yield core, "sample"
 
 
@@ -126,7 +126,7 @@ def _evaluate_articles(
 
 def _publish(core: Core, book_id: str, articles: Sequence[Article]) -> None:
     ports = replace(core.ingest, reader=ArticleReader(tuple(articles)))
-    asyncio.run(ingest(IngestOrder(Path(book_id), book_id), ports, lambda _: None))
+    asyncio.run(ingest(IngestOrder(book_id, book_id), ports, lambda _: None))
 
 
 def _silent(_done: int, _total: int) -> None:

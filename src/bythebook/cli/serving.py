@@ -9,7 +9,8 @@ import typer
 import uvicorn
 
 from bythebook.bootstrap import Core, sample_book
-from bythebook.cli.terminal import ingest_progress, print_report, say
+from bythebook.cli.reporting import ingest_progress, print_report
+from bythebook.cli.terminal import say
 from bythebook.errors import InputError
 from bythebook.http.app import create_app
 from bythebook.ingest.pipeline import IngestOrder, ingest
@@ -36,7 +37,7 @@ def demo(
     _require_loopback(core.settings.host)
     _require_free(core.settings)
     with ingest_progress() as show:
-        report = asyncio.run(ingest(IngestOrder(sample_book(), DEMO_BOOK), core.ingest, show))
+        report = asyncio.run(ingest(IngestOrder(str(sample_book()), DEMO_BOOK), core.ingest, show))
     print_report(report)
     url = core.settings.reader_url
     say()

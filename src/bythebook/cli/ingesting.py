@@ -1,0 +1,135 @@
+"""`ingest`: a source becomes a published book."""
+
+import asyncio
+import json
+import re
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import unquote, urlsplit
+
+import typer
+
+from bythebook.adapters.book_folder import BookFolder
+from bythebook.cli.core import opened_core
+from bythebook.cli.reporting import ingest_progress, print_report, report_values, write_report
+from bythebook.cli.terminal import err, out
+from bythebook.domain.reports import IngestReport
+from bythebook.errors import InputError, UnreadableBook
+from bythebook.ingest.pipeline import IngestOrder, IngestPorts
+from bythebook.ingest.pipeline import ingest as run_ingest
+from bythebook.ingest.report import OnProgress, Progress
+
+
+def ingest(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH_OR_URL",
+            help="A folder of Markdown (Docusaurus, mdBook, Hugo or plain), reStructuredText or HTML, "
+            "a PDF, an EPUB, one page, or the address of a web site.",
+        ),
+    ],
+    book: Annotated[
+        str | None, typer.Option(help="Id of the book; else made from the source's name.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Title; else taken from the book.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of the book's own site, for links.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would change and cost; change nothing.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Publish nothing if any part cannot be read.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Write the report as an HTML page to this file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    json_lines: Annotated[
+        bool, typer.Option("--json-lines", help="Print progress and report as lines of JSON.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but what goes wrong.")
+    ] = False,
+) -> None:
+    """Read a book and publish it; only what changed is embedded again."""
+    _require_address(base_url)
+    order = IngestOrder(source, book or book_id_of(source), title, base_url, dry_run, strict)
+    with opened_core() as core, _progress(json_lines=json_lines, quiet=quiet) as show:
+        if book is None:
+            _require_same_source(core.library, order)
+        done = _run(order, core.ingest, show)
+    if report is not None:
+        write_report(done, report)
+    if json_lines:
+        typer.echo(json.dumps({"event": "report", **report_values(done)}))
+    elif as_json:
+        out.print_json(json.dumps(report_values(done)))
+    elif not quiet:
+        print_report(done)
+
+
+def _run(order: IngestOrder, ports: IngestPorts, show: OnProgress) -> IngestReport:
+    try:
+        return asyncio.run(run_ingest(order, ports, show))
+    except KeyboardInterrupt:
+        err.print("Stopped: the book is as it was, and the next run goes on from here.")
+        raise
+
+
+def _progress(*, json_lines: bool, quiet: bool) -> AbstractContextManager[OnProgress]:
+    if json_lines:
+        return nullcontext(_print_line)
+    return nullcontext(_show_nothing) if quiet else ingest_progress()
+
+
+def _print_line(progress: Progress) -> None:
+    typer.echo(json.dumps({"event": "progress", **asdict(progress)}))
+
+
+def _show_nothing(_progress: Progress) -> None:
+    """Keep quiet."""
+
+
+def _require_address(base_url: str | None) -> None:
+    if base_url is not None and not is_web_address(base_url):
+        raise UnreadableBook(
+            f"{base_url!r} is not a web address.", "Give one like https://example.org/book/."
+        )
+
+
+def _require_same_source(library: BookFolder, order: IngestOrder) -> None:
+    """Keep a source's name from replacing another book of that name."""
+    if any(
+        order.book_id == book.book_id and order.source_name != book.source
+        for book in library.books()
+    ):
+        raise InputError(
+            f"There is a book {order.book_id!r} already, from another source.",
+            f"Give this one an id of its own: --book ID; or replace that one: --book {order.book_id}.",
+        )
+
+
+def is_web_address(text: str) -> bool:
+    """Say whether a text is an address that links can begin with."""
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port beyond 65535, a bracket left open
+        return False
+    return known and not re.search(r"[\s<>\"'#?]", text)
+
+
+def book_id_of(source: str) -> str:
+    """Make a book's id of its file's, its folder's or its site's name."""
+    if "://" in source:
+        parts = urlsplit(source)
+        own = f"{parts.hostname or ''} {unquote(parts.path)}"
+    else:
+        full = Path(source).resolve()
+        own = full.stem if full.is_file() else full.name
+    name = re.sub(r"[^a-z0-9]+", "-", own.lower()).strip("-")
+    return name[:64].strip("-") or "book"

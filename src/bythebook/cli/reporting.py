@@ -1,0 +1,99 @@
+"""An ingest run at the terminal: its progress as it goes, its report in the end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from bythebook.cli.terminal import err, say
+from bythebook.domain.reports import IngestReport
+from bythebook.http.report_page import report_file
+from bythebook.ingest.report import OnProgress, Stage
+from bythebook.ingest.report import Progress as IngestProgress
+
+_STAGES: dict[Stage, str] = {
+    "reading": "Reading",
+    "embedding": "Embedding",
+    "publishing": "Publishing",
+}
+_SHOWN = 5  # of what may be many
+
+
+@contextmanager
+def ingest_progress() -> Iterator[OnProgress]:
+    """Show a bar for each stage with rate and time left; nothing where there is no terminal."""
+    columns = (
+        TextColumn("{task.description:<11}"),
+        BarColumn(complete_style="cyan"),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        tasks: dict[Stage, TaskID] = {}
+
+        def show(progress: IngestProgress) -> None:
+            if progress.stage not in tasks:
+                name = _STAGES[progress.stage]
+                tasks[progress.stage] = bar.add_task(name, total=None, note="")
+            task = tasks[progress.stage]
+            bar.update(task, completed=progress.done, total=progress.total or None)
+            if note := progress.reader or _rate(progress, bar, task):
+                bar.update(task, note=note)
+
+        yield show
+
+
+def _rate(progress: IngestProgress, bar: Progress, task: TaskID) -> str:
+    elapsed = bar.tasks[bar.task_ids.index(task)].elapsed or 0
+    return f"{progress.tokens / elapsed:,.0f} tokens/s" if elapsed and progress.tokens else ""
+
+
+def report_values(report: IngestReport) -> dict[str, Any]:
+    """Give a report as plain values, its sums included."""
+    return {**asdict(report), **report.totals()}
+
+
+def write_report(report: IngestReport, path: Path) -> None:
+    """Write a report as a page that needs nothing else."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(report_file(report), "utf-8")
+
+
+def print_report(report: IngestReport) -> None:
+    """Sum a run up in a few lines, and name what a person should look at."""
+    done = "Published" if report.published else "Would publish"
+    say(f"{done} {report.book_id}: {report.title}", "bold")
+    documents = f"{len(report.documents)} document{'' if len(report.documents) == 1 else 's'}"
+    say(f"  read as {report.reader}: {documents}, {report.characters:,} characters")
+    say(
+        f"  {report.chunks:,} chunks: {report.added:,} new, {report.kept:,} kept, {report.removed:,} removed"
+    )
+    verb = "embedded" if report.published else "to embed"
+    cost = f", about ${report.cost_usd:.4f}" if report.cost_usd else ""
+    say(f"  {report.embedded:,} {verb} ({report.tokens:,} tokens{cost}), {report.seconds:.1f} s")
+    left = ", ".join(f"{reason} {count:,}" for reason, count in report.left_out.items())
+    say(
+        f"  {100 * report.coverage:.2f} % of the text is in the index{f'; left out: {left}' if left else ''}"
+    )
+    _print_some("Skipped", [f"{part.name}: {part.reason}" for part in report.skipped])
+    _print_some("Note", report.warnings)
+    broken = [f"{link.document_id} -> {link.target}" for link in report.broken_links]
+    _print_some("Broken link", broken)
+
+
+def _print_some(kind: str, lines: list[str] | tuple[str, ...]) -> None:
+    for line in lines[:_SHOWN]:
+        say(f"  {kind}: {line}", "yellow")
+    if len(lines) > _SHOWN:
+        say(f"  ... and {len(lines) - _SHOWN} more; --report FILE or --json lists all", "yellow")
