@@ -74,6 +74,8 @@ class MiniLm:
 
 def _open_session(model: Path) -> onnxruntime.InferenceSession:
     """Open the model for use by several threads at once, each run on its caller's thread."""
+    # Nearly all time is spent in the kernels, and two threads do 1.95 times the work of one: other
+    # options (arena, memory pattern, denormals), bound buffers, bulk tokenising gain under 2 %.
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

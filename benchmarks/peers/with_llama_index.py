@@ -1,0 +1,28 @@
+"""Ingest with LlamaIndex into the vector store it uses by itself, in memory."""
+
+from benchmarks.peers.measured import arguments, measure
+from llama_index.core import VectorStoreIndex  # type: ignore[import-not-found]
+from llama_index.core.schema import TextNode  # type: ignore[import-not-found]
+from llama_index.embeddings.huggingface import (  # type: ignore[import-not-found]
+    HuggingFaceEmbedding,
+)
+
+PACKAGES = ["llama-index-core", "sentence-transformers", "torch"]
+
+
+def main() -> None:
+    """Embed and index every text as a node of a `VectorStoreIndex`."""
+    given = arguments()
+    model = HuggingFaceEmbedding(
+        model_name=str(given.model), device="cpu", embed_batch_size=given.batch
+    )
+    measure(
+        given.texts,
+        PACKAGES,
+        lambda texts: VectorStoreIndex([TextNode(text=text) for text in texts], embed_model=model),
+        lambda index, text: index.as_retriever(similarity_top_k=1).retrieve(text)[0].text,
+    )
+
+
+if __name__ == "__main__":
+    main()
