@@ -1,0 +1,88 @@
+"""What was taken out of a PDF, as the rest of the reader sees it."""
+
+import json
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MOST_ENTRIES = 20_000  # of an outline that are read
+_BOLD = 1
+_MONOSPACED = 2
+
+
+class Run(NamedTuple):
+    """Words on one baseline with no wide gap between them; measures in points."""
+
+    left: float
+    right: float
+    base: float
+    size: float
+    bold: bool
+    monospaced: bool
+    turned: bool  # against the page's other text
+    text: str
+
+
+class Rule(NamedTuple):
+    """A thin straight line; measures in points."""
+
+    left: float
+    right: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """An entry of the book's own outline, and the place it leads to."""
+
+    level: int  # counted from 0
+    title: str
+    page: int  # counted from 0
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedPage:
+    """A page as the extracting process printed it: compact, and read again when needed."""
+
+    number: int  # counted from 0
+    label: str
+    printed: bytes
+    picture: bool = False  # hardly any text, but a picture: most likely a scan
+
+    def runs(self) -> list[Run]:
+        """Give the runs in the order they were drawn."""
+        return [_run(record) for record in json.loads(self.printed)["runs"]]
+
+    @property
+    def is_scan(self) -> bool:
+        """Say whether it shows a picture and no text at all."""
+        return self.picture and b'"runs":[]' in self.printed
+
+    def rules(self) -> list[Rule]:
+        """Give the lines that may be borders of cells."""
+        records = json.loads(self.printed)["rules"]
+        return [Rule(*(measure / 10 for measure in record)) for record in records]
+
+
+@dataclass(slots=True)
+class Extraction:
+    """All that was taken out of a book."""
+
+    title: str = ""
+    claimed: int = 0  # pages that the file says it has
+    pages: list[ExtractedPage] = field(default_factory=list)
+    outline: list[OutlineEntry] = field(default_factory=list)
+    unreadable: list[int] = field(default_factory=list)  # numbers of pages, counted from 0
+    cut: list[int] = field(default_factory=list)  # pages with more text than is read of one
+    unread: int = 0  # pages at the end that there was no time for
+    characters: int = 0
+    runs: int = 0
+
+
+def _run(record: tuple[int, int, int, int, int, int, str]) -> Run:
+    left, right, base, size, style, turned, text = record
+    return Run(
+        left / 10, right / 10, base / 10, size / 10,
+        bool(style & _BOLD), bool(style & _MONOSPACED), bool(turned), text,
+    )  # fmt: skip

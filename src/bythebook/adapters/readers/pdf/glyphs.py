@@ -1,0 +1,290 @@
+"""Characters of a page, put together to runs of words where their places say they belong."""
+
+import ctypes
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+
+from bythebook.adapters.readers.pdf.fonts import style_of
+
+# A run: left, right, baseline and font size in tenths of a point, style, whether turned, words.
+RunRecord = tuple[int, int, int, int, int, int, str]
+
+Space = Literal[0, 1, 2]  # none, one that PDFium made up, one that stands in the file
+
+MOST_CHARACTERS = 200_000  # of one page
+FARTHEST = 20_000.0  # points; a page is at most 14,400 high
+
+_ACCENTS = frozenset("´`¨ˆ˜ˇ˘˚¯¸˙˝")
+# Of the height of a line, which is about that of the font:
+_RUN_GAP = 0.7  # of the font size: a wider gap may be a gutter or part two cells
+_WORD_GAP = 0.2  # a wider one parts words
+_GUESSED_GAP = 0.12  # the least for a space that PDFium made up
+_NO_GAP = 0.035  # a space in a narrower one is not to be seen
+_PARTING = (_WORD_GAP, _GUESSED_GAP, _NO_GAP)  # by what stands between two letters
+_BACK = -0.6
+_SAME_LINE = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """The runs of a page in the order they were drawn."""
+
+    runs: list[RunRecord]
+    turn: int  # quarter turns of most of the text
+    cut: bool  # whether there was more than is read of one page
+
+
+@dataclass(slots=True)
+class _Look:
+    """How the characters of a text object look."""
+
+    size: float
+    style: int
+    turn: int
+
+
+@dataclass(slots=True)
+class _Word:
+    text: str
+    gap: float
+    base: float
+    look: _Look
+
+
+@dataclass(slots=True)
+class _Run:
+    left: float
+    right: float
+    low: float
+    high: float
+    words: list[_Word] = field(default_factory=list)
+
+
+def read_runs(page: pdfium.FPDF_TEXTPAGE) -> PageText:
+    """Read all the text of a page."""
+    count = pdfium.FPDFText_CountChars(page)
+    gathered = _Gathering(page)
+    box = pdfium.FS_RECTF()
+    unicode_of, box_of = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox
+    high_half = 0
+    for index in range(min(count, MOST_CHARACTERS)):
+        code = unicode_of(page, index)
+        if (code <= 32 and code != 2) or code == 0xA0 or 0x2000 <= code <= 0x200A:
+            gathered.space = max(gathered.space, _space(page, index))
+            continue
+        if 0xD800 <= code < 0xDC00:
+            high_half = code
+            continue
+        if 0xDC00 <= code < 0xE000:
+            code = 0x10000 + ((high_half - 0xD800) << 10) + (code - 0xDC00) if high_half else 0
+            high_half = 0
+        letter = _letter(code)
+        if letter and box_of(page, index, box):
+            gathered.put(index, letter, box)
+    gathered.close_run()
+    turn = _main_turn(gathered.runs)
+    records = [_record(run, turn) for run in gathered.runs]
+    return PageText([r for r in records if r[-1]], turn, count > MOST_CHARACTERS)
+
+
+class _Gathering:
+    """Characters as they come, each joined to what stands before it or not."""
+
+    def __init__(self, page: pdfium.FPDF_TEXTPAGE) -> None:
+        self.runs: list[_Run] = []
+        self.space: Space = 0
+        self._page = page
+        self._run: _Run | None = None
+        self._word: list[str] = []
+        self._turn = 0
+        self._left = 0.0
+        self._size = 10.0
+        self._after_accent = False
+        self._looks: dict[int, _Look] = {}
+        self._matrix = pdfium.FS_MATRIX()
+        self._origin = (ctypes.c_double(), ctypes.c_double())
+
+    def put(self, index: int, letter: str, box: pdfium.FS_RECTF) -> None:
+        """Take the next character."""
+        left, right, low, high = box.left, box.right, box.bottom, box.top
+        if not self._turn and not self.space and self._follows(letter, left, right, low, high):
+            return
+        if not all(abs(edge) < FARTHEST for edge in (left, right, low, high)):
+            return
+        if self._turn:
+            left, right, low, high = _turned(self._turn, left, right, low, high)
+        if not self._join(index, letter, (left, right, low, max(high, low + 1.0))):
+            self.close_run()
+            self._open_run(index, letter, box)
+
+    def _follows(self, letter: str, left: float, right: float, low: float, high: float) -> bool:
+        """Take a letter that stands close by the one before, as most do: the short way."""
+        run = self._run
+        if run is None or low != run.low or high != run.high or letter in _ACCENTS:
+            return False
+        if not -0.5 < left - run.right < 0.5 or right < run.right or self._after_accent:
+            return False
+        self._word.append(letter)
+        run.right = right
+        self._left = left
+        return True
+
+    def _join(self, index: int, letter: str, box: tuple[float, float, float, float]) -> bool:
+        """Put a character to the run before it, if it belongs there."""
+        left, right, low, high = box
+        run = self._run
+        if run is None or not self._word:
+            return False
+        height = high - low
+        if letter in _ACCENTS and run.left < right and left < run.right + height:
+            self._put_accent(index, letter, left, height)
+            return True
+        gap = left - run.right
+        overlap = min(high, run.high) - max(low, run.low)
+        if left == self._left and overlap > 0:  # a letter of a ligature
+            self._word.append(letter)
+            return True
+        near = overlap > _SAME_LINE * min(height, run.high - run.low)
+        if not near or not _BACK * height < gap < _RUN_GAP * self._size:
+            return False
+        if gap > _PARTING[self.space] * height and not self._after_accent:
+            self._close_word()
+            self._open_word(index, gap)
+        self._after_accent = False
+        self._word.append(letter)
+        self._left = left
+        run.right = max(run.right, right)
+        run.low, run.high = low, high
+        self.space = 0
+        return True
+
+    def _put_accent(self, index: int, letter: str, left: float, height: float) -> None:
+        """Take an accent that is drawn apart from its letter: it takes up no room."""
+        run = self._run
+        gap = left - run.right if run else 0.0
+        if self.space and gap > _GUESSED_GAP * height:
+            self._close_word()
+            self._open_word(index, gap)
+        self._word.append(letter)
+        self._after_accent = True
+
+    def close_run(self) -> None:
+        """End a run."""
+        self._close_word()
+        if self._run is not None and self._run.words:
+            self.runs.append(self._run)
+        self._run = None
+
+    def _open_run(self, index: int, letter: str, box: pdfium.FS_RECTF) -> None:
+        look = self._look(index)
+        self._turn = look.turn
+        left, right, low, high = _turned(look.turn, box.left, box.right, box.bottom, box.top)
+        self._run = _Run(left, right, low, max(high, low + 1.0))
+        self._left = left
+        self._after_accent = letter in _ACCENTS
+        self._open_word(index, 0.0)
+        self._word.append(letter)
+        self.space = 0
+
+    def _open_word(self, index: int, gap: float) -> None:
+        look = self._look(index)
+        self._size = look.size
+        across, up = self._origin
+        pdfium.FPDFText_GetCharOrigin(self._page, index, across, up)
+        x, y = across.value, up.value
+        base = (y, -x, -y, x)[self._turn]
+        if self._run is not None:
+            self._run.words.append(_Word("", gap, base, look))
+
+    def _close_word(self) -> None:
+        if self._run is not None and self._run.words:
+            self._run.words[-1].text = "".join(self._word)
+        self._word = []
+
+    def _look(self, index: int) -> _Look:
+        thing = pdfium.FPDFText_GetTextObject(self._page, index)
+        address = ctypes.addressof(thing.contents) if thing else 0
+        known = self._looks.get(address)
+        if known is None:
+            known = self._looks[address] = self._look_anew(index, thing)
+        return known
+
+    def _look_anew(self, index: int, thing: pdfium.FPDF_PAGEOBJECT) -> _Look:
+        matrix = self._matrix
+        size = pdfium.FPDFText_GetFontSize(self._page, index)
+        turn = 0
+        if pdfium.FPDFText_GetMatrix(self._page, index, matrix):
+            size *= math.hypot(matrix.c, matrix.d)
+            turn = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
+        size = size if 0.5 < size < 2_000 else 10.0
+        return _Look(size, style_of(thing), turn)
+
+
+def _space(page: pdfium.FPDF_TEXTPAGE, index: int) -> Space:
+    return 1 if pdfium.FPDFText_IsGenerated(page, index) == 1 else 2
+
+
+def _turned(
+    turn: int, left: float, right: float, low: float, high: float
+) -> tuple[float, float, float, float]:
+    """Turn a box so that its text runs from left to right."""
+    match turn:
+        case 1:
+            return low, high, -right, -left
+        case 2:
+            return -right, -left, -high, -low
+        case 3:
+            return -high, -low, left, right
+        case _:
+            return left, right, low, high
+
+
+@cache
+def _letter(code: int) -> str:
+    """Give the character to show; none for what has no shape of its own."""
+    if code in (2, 0xFFFE):  # how PDFium marks a hyphen at the end of a line
+        return "-"
+    if code in (0xF0B7, 0xF0A7, 0xF0A8, 0xF076, 0xF0D8):  # bullets of Symbol and Wingdings
+        return "•"
+    if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xF900 or code >= 0xF0000:
+        return ""
+    if code in (0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xFFFF):
+        return ""
+    return chr(code)
+
+
+def _main_turn(runs: list[_Run]) -> int:
+    counts = Counter[int]()
+    for run in runs:
+        counts[run.words[0].look.turn] += sum(len(word.text) for word in run.words)
+    return max(counts, key=counts.__getitem__) if counts else 0
+
+
+def _record(run: _Run, turn: int) -> RunRecord:
+    weights = Counter[tuple[float, int]]()
+    for word in run.words:
+        weights[round(word.look.size, 1), word.look.style] += len(word.text)
+    size, style = max(weights, key=weights.__getitem__)
+    base = next(word.base for word in run.words if round(word.look.size, 1) == size)
+    return (
+        round(run.left * 10), round(run.right * 10), round(base * 10), round(size * 10), style,
+        int(run.words[0].look.turn != turn), _joined(run.words),
+    )  # fmt: skip
+
+
+def _joined(words: list[_Word]) -> str:
+    """Write words with spaces; letters spaced out to fill a line are one word."""
+    single = sum(len(word.text) == 1 and word.text.isalpha() for word in words)
+    threshold = 0.0
+    if len(words) >= 5 and single >= 0.8 * len(words):
+        gaps = sorted(word.gap for word in words[1:])
+        threshold = 1.5 * gaps[len(gaps) // 2]
+        if gaps[-1] < threshold and gaps[0] < 0.12 * words[0].look.size:
+            threshold = 0.0
+    rest = (word.text if word.gap < threshold else f" {word.text}" for word in words[1:])
+    return "".join((words[0].text, *rest)).strip()
