@@ -13,7 +13,7 @@ section { break-before: page; }
 h1, h2, h3, h4 { font-family: sans-serif; break-after: avoid; }
 pre { font: 8.5pt/1.3 monospace; white-space: pre-wrap; background: #f4f4f4; padding: 6pt; }
 table { border-collapse: collapse; } th, td { border: 0.5pt solid #888; padding: 3pt 5pt; }
-.alert { border-left: 2pt solid #888; padding-left: 8pt; } .admonitionHeading { font-style: italic; }
+.alert { border-left: 2pt solid #888; padding-left: 8pt; } .admonitionHeading { font-weight: bold; }
 .codeBlockTitle { font: italic 9pt sans-serif; }
 img { max-width: 100%; max-height: 9cm; }
 """

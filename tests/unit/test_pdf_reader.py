@@ -311,6 +311,18 @@ def test_the_outline_makes_chapters_and_sections_and_titles_stand_once(tmp_path:
     assert harbours.text.endswith(_joined(CREW))
 
 
+def test_beside_an_outline_with_sections_only_a_number_makes_a_heading(tmp_path: Path) -> None:
+    writer = PdfWriter()
+    writer.page().text(72, 740, "1 Boats", 18, "bold").text(72, 710, "1.1 Sails", 14, "bold")
+    writer.pages[0].lines(72, 690, HARBOUR).text(72, 530, "Mind the tide", 10, "bold")
+    writer.pages[0].lines(72, 510, SISTER).text(72, 350, "1.1.1 Ropes", 12, "bold")
+    writer.pages[0].lines(72, 330, CREW)
+    writer.outline = [(0, "1 Boats", 0, 760), (1, "1.1 Sails", 0, 725)]
+    (boats,) = _documents(writer, tmp_path)
+    assert [section.title for section in boats.sections] == ["1 Boats", "1.1 Sails", "1.1.1 Ropes"]
+    assert "Mind the tide" in boats.text
+
+
 def test_an_entry_whose_title_is_not_on_the_page_still_makes_a_heading(tmp_path: Path) -> None:
     writer = PdfWriter(
         outline=[(0, "First", 0, None), (0, "Second", 1, 700), (0, "Third", 2, None)]

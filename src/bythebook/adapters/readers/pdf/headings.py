@@ -27,11 +27,18 @@ _DEEPEST = 6
 def mark_headings(elements: Sequence[Element], body: float) -> list[Element]:
     """Make headings of paragraphs that look like one; their levels come from their looks."""
     known = _known_levels(elements)
+    # An outline that names sections too leaves out only those below them, which have numbers; and
+    # what stands before its first entry.
+    names_sections, only_numbered = max(known.values(), default=0) > 1, False
     merged = list(elements if known else _merge_labels(elements, body))
     candidates: dict[Signature, list[Element]] = defaultdict(list)
     for element, following in zip_longest(merged, merged[1:]):
-        counts_only = bool(known) and is_label(element.plain())  # the outline's heading names it
-        if not counts_only and _looks_like_heading(element, following, body):
+        only_numbered |= names_sections and element.kind == "heading"
+        plain = element.plain()
+        named = bool(known) and is_label(plain)  # by the outline's heading
+        if named or (only_numbered and _depth(plain) < 2):
+            continue
+        if _looks_like_heading(element, following, body):
             candidates[signature(element)].append(element)
     candidates = {look: group for look, group in candidates.items() if _is_used(look, group, body)}
     levels = _levels(candidates, known)
