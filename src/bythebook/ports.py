@@ -100,8 +100,8 @@ class Library(Protocol):
 class Edition(Protocol):
     """A generation in the making: invisible to readers until it is published."""
 
-    def start_from_live(self) -> None:
-        """Begin with all that the live generation holds, rather than with nothing."""
+    def start_from_live(self) -> bool:
+        """Begin with all that the live generation holds; says no, and begins empty, if it is not sound."""
         ...
 
     def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
@@ -119,6 +119,10 @@ class Edition(Protocol):
 
 class Press(Protocol):
     """Makes new generations."""
+
+    def require_id(self, book_id: str) -> None:
+        """Raise UnknownBook if this cannot be a book's id."""
+        ...
 
     def live(self, book_id: str, embedder: Embedder) -> LiveBook:
         """Give what the live generation holds; nothing for a new book or another embedder."""

@@ -110,7 +110,7 @@ def test_a_document_read_again_is_written_again_though_its_mark_is_the_same(
 def test_a_damaged_report_is_a_failed_store(folder: BookFolder) -> None:
     publish(folder, book())
     (folder.generation_folder(book()) / "report.json").write_text("{}")
-    with pytest.raises(StoreFailed, match="tales"):
+    with pytest.raises(StoreFailed, match="report"):
         folder.report("tales")
 
 

@@ -262,13 +262,15 @@ class FakeEdition:
     chunks: dict[str, Chunk] = field(default_factory=dict)
     added: list[str] = field(default_factory=list)
     vectors: int = 0
+    sound: bool = True
     published: Book | None = None
     documents: Sequence[CutDocument] = ()
     report: IngestReport | None = None
 
-    def start_from_live(self) -> None:
+    def start_from_live(self) -> bool:
         assert self.base is not None
-        self.chunks = dict(self.base.chunks)
+        self.chunks = dict(self.base.chunks) if self.base.sound else {}
+        return self.base.sound
 
     def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
         self.chunks |= {chunk.chunk_id: chunk for chunk in chunks}
@@ -297,6 +299,9 @@ class FakePress:
     """Keeps every edition it opened; the last published one is live."""
 
     editions: list[FakeEdition] = field(default_factory=list)
+
+    def require_id(self, book_id: str) -> None:
+        assert book_id
 
     def live(self, book_id: str, embedder: Embedder) -> LiveBook:
         base = self._live()

@@ -3,10 +3,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pytest
 from tests.unit.fakes import FakeCache, FakeEmbedder, FakePress, FakeReader, make_document
 
-from bythebook.domain.books import Document, Link
+from bythebook.domain.books import BlockKind, Document, Link
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import EmbedderFailed, UnreadableBook
 from bythebook.ingest.embed import BATCH
@@ -109,6 +110,38 @@ def test_after_an_edit_only_touched_chunks_are_put_in_and_the_old_ones_taken_out
     assert edition.chunks == fresh.press.editions[-1].chunks
 
 
+def test_an_index_that_is_not_sound_is_made_anew() -> None:
+    workshop = Workshop(FakeReader(long_book(10)))
+    workshop.run()
+    workshop.press.editions[-1].sound = False
+    workshop.run()
+    assert len(workshop.press.editions[-1].added) == 20
+
+
+def test_of_equal_chunks_the_first_that_is_left_is_indexed_as_in_a_fresh_run() -> None:
+    def pages(first: str) -> list[Document]:
+        blocks = (("heading", "A"), ("paragraph", first), ("heading", "A"), ("paragraph", "Five."))
+        page: list[tuple[BlockKind, str]] = list(blocks)  # type: ignore[arg-type]
+        return [make_document(*page, document_id="twice"), *long_book(10)]
+
+    workshop = Workshop(FakeReader(pages("Five.")))
+    workshop.run()
+    workshop.reader.documents = pages("Sixx.")
+    workshop.run()
+    fresh = Workshop(FakeReader(pages("Sixx.")))
+    fresh.run()
+    assert workshop.press.editions[-1].chunks == fresh.press.editions[-1].chunks
+
+
+def test_a_damaged_vector_in_the_cache_is_computed_again() -> None:
+    workshop = Workshop()
+    workshop.run()
+    broken = iter((np.full(4, np.nan, np.float32), np.zeros(3, np.float32)))
+    workshop.cache.vectors = {name: next(broken) for name in workshop.cache.vectors}
+    workshop.press.editions.clear()
+    assert workshop.run().embedded == 2
+
+
 def test_a_book_that_changed_much_is_made_anew() -> None:
     workshop = Workshop()
     workshop.run()
@@ -127,7 +160,7 @@ def test_a_long_text_said_twice_is_indexed_once_whatever_it_stands_under() -> No
     ]
     report = Workshop(FakeReader(pages)).run()
     assert (report.chunks, report.embedded) == (1, 1)
-    assert report.documents[1].left_out == {"duplicate": len(LONG.replace(" ", ""))}
+    assert report.documents[1].left_out == {"duplicate": len(f"Legs{LONG}".replace(" ", ""))}
     assert report.coverage == 1.0
 
 
@@ -163,7 +196,7 @@ def test_signs_without_a_letter_are_left_out_as_too_short() -> None:
         ("heading", "A"), ("paragraph", "---"), ("heading", "B"), ("paragraph", "Text.")
     )
     report = Workshop(FakeReader([document])).run()
-    assert report.documents[0].left_out == {"too short": 3}
+    assert report.documents[0].left_out == {"too short": 3, "heading without text": 1}
 
 
 def test_a_heading_with_nothing_below_it_is_told_as_left_out() -> None:

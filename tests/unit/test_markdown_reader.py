@@ -106,10 +106,11 @@ def test_formulas_keep_their_source() -> None:
     ]
 
 
-def test_an_image_alone_is_a_caption_and_one_in_a_sentence_is_words() -> None:
+def test_an_image_alone_is_a_caption_and_so_is_one_in_a_sentence() -> None:
     assert blocks("![A biped](x.png)\n\nSee ![it](y.png) here.\n") == [
         ("caption", "A biped"),
-        ("paragraph", "See it here."),
+        ("paragraph", "See here."),
+        ("caption", "it"),
     ]
     assert blocks('<img src="x.png" alt="A biped" />') == [("paragraph", "A biped")]
     assert blocks('<ThemedImage alt="A biped" sources={{light: "x"}} />') == [
@@ -128,8 +129,8 @@ def test_a_quotation_is_read_as_paragraphs() -> None:
 
 def test_a_footnote_of_one_word_is_not_lost() -> None:
     assert blocks("Robots[^1] walk.\n\n[^1]: Humanoids.\n") == [
-        ("paragraph", "Robots[^1] walk."),
-        ("paragraph", "[^1]: Humanoids."),
+        ("paragraph", "Robots walk."),
+        ("paragraph", "Humanoids."),
     ]
 
 
@@ -906,3 +907,42 @@ def test_a_name_that_is_not_text_is_skipped_and_the_rest_is_read(tmp_path: Path)
     book = read(tmp_path)
     assert "not UTF-8" in book.skipped[0].reason
     assert [document.title for document in pages(book)] == ["Good"]
+
+
+def test_what_looks_like_a_footnote_mark_but_leads_nowhere_stays() -> None:
+    assert blocks("Letters are `[^a-z]` and [^2].\n") == [
+        ("paragraph", "Letters are [^a-z] and [^2].")
+    ]
+
+
+def test_the_words_of_an_image_in_a_line_stand_by_themselves() -> None:
+    assert blocks("![A pump](p.png) The pump delivers 40 litres.\n") == [
+        ("paragraph", "The pump delivers 40 litres."),
+        ("caption", "A pump"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("1 Intro", "2 Middle", "10 End"),
+        ("Chapter 1", "Chapter 2", "Chapter 10"),
+        ("preface", "ch1", "ch2", "ch10", "appendix"),
+        ("01_a", "02-b", "03 c", "04.d", "05 - e"),
+    ],
+)
+def test_the_pages_of_a_plain_folder_stand_as_people_count(
+    tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    for name in names:
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nWords.\n")
+    book = MarkdownReader().read(str(tmp_path), title=None, base_url=None)
+    assert [document.document_id for document in book.documents] == list(names)
+
+
+def test_a_draft_is_not_published_and_named(tmp_path: Path) -> None:
+    (tmp_path / "done.md").write_text("# Done\n\nWords.\n")
+    (tmp_path / "later.md").write_text("---\ndraft: true\n---\n# Later\n\nNot yet.\n")
+    book = MarkdownReader().read(str(tmp_path), title=None, base_url=None)
+    assert [document.document_id for document in book.documents] == ["done"]
+    assert book.warnings == ("Not published, as drafts or parts of other pages: later.md.",)

@@ -10,10 +10,12 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import uuid
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import IO, TypeVar
 
 from bythebook.adapters.book_json import (
     book_from_json,
@@ -25,10 +27,11 @@ from bythebook.adapters.book_json import (
     report_from_json,
     report_to_json,
 )
-from bythebook.domain.books import Book, CutDocument, Document
+from bythebook.domain.books import Book, Cut, CutDocument, Document
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import BusyBook, StoreFailed, UnknownBook, UnknownDocument
 
+T = TypeVar("T")
 _BOOK_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -59,26 +62,35 @@ class BookFolder:
 
     def documents(self, book_id: str) -> Sequence[Document]:
         """Give the documents of the live generation in reading order."""
-        folder = self.generation_folder(self.book(book_id))
-        return [self._load(folder / "documents" / entry["file"]) for entry in _contents(folder)]
+        return self._settled(book_id, self._all_documents)
 
     def document(self, book_id: str, document_id: str) -> Document:
         """Give one, or raise UnknownDocument."""
-        folder = self.generation_folder(self.book(book_id))
-        for entry in _contents(folder):
-            if entry["document_id"] == document_id:
-                return self._load(folder / "documents" / entry["file"])
-        raise UnknownDocument(f"The book {book_id!r} has no page {document_id!r}.")
+
+        def find(folder: Path) -> Document:
+            for entry in _contents(folder):
+                if entry["document_id"] == document_id:
+                    return self._load(folder / "documents" / entry["file"])
+            raise UnknownDocument(f"The book {book_id!r} has no page {document_id!r}.")
+
+        return self._settled(book_id, find)
 
     def report(self, book_id: str) -> IngestReport:
         """Give the report of the run that made the live generation."""
-        path = self.generation_folder(self.book(book_id)) / "report.json"
+        return self._settled(book_id, _load_report)
+
+    def _settled(self, book_id: str, read: Callable[[Path], T]) -> T:
+        """Read from the live generation; once more if another took its place meanwhile."""
+        book = self.book(book_id)
         try:
-            return report_from_json(json.loads(path.read_text("utf-8")))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreFailed(
-                f"The report of the book {book_id!r} cannot be read.", "Ingest the book again."
-            ) from error
+            return read(self.generation_folder(book))
+        except StoreFailed:
+            if self.book(book_id) == book:
+                raise
+            return read(self.generation_folder(self.book(book_id)))
+
+    def _all_documents(self, folder: Path) -> Sequence[Document]:
+        return [self._load(folder / "documents" / entry["file"]) for entry in _contents(folder)]
 
     def cut_documents(self, book: Book) -> dict[str, CutDocument]:
         """Give the documents of a generation with their cuts, by fingerprint."""
@@ -87,7 +99,7 @@ class BookFolder:
             entry["fingerprint"]: CutDocument(
                 entry["fingerprint"],
                 _load_document(folder / "documents" / entry["file"]),
-                cuts_from_json(json.loads((folder / "cuts" / entry["file"]).read_text("utf-8"))),
+                _load_cuts(folder / "cuts" / entry["file"]),
             )
             for entry in _contents(folder)
         }
@@ -99,11 +111,7 @@ class BookFolder:
     @contextmanager
     def hold(self, book_id: str) -> Iterator[Path]:
         """Hold a book for one run, and give the folder its generations are in."""
-        if not _BOOK_ID.fullmatch(book_id):
-            raise UnknownBook(
-                f"{book_id!r} cannot be a book's id.",
-                "Use lower-case letters, digits, - and _, at most 64, beginning with a letter or digit.",
-            )
+        require_book_id(book_id)
         folder = self.root / book_id
         generations = folder / "generations"
         generations.mkdir(parents=True, exist_ok=True)
@@ -112,14 +120,16 @@ class BookFolder:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise _busy(book_id) from error
-            if not os.fstat(lock.fileno()).st_nlink:  # its holder removed the book just now
+            if not _is_in_place(
+                lock, folder / "ingest.lock"
+            ):  # its holder removed the book just now
                 raise _busy(book_id)
             self._sweep(book_id)  # what a killed run left behind
             try:
                 yield generations
             finally:
                 if folder.is_dir() and not self.holds(book_id):
-                    shutil.rmtree(folder)  # nothing came of it
+                    self._throw_away(folder)  # nothing came of it
 
     def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
         """Keep the texts, switch the pointer, remove older generations."""
@@ -150,7 +160,21 @@ class BookFolder:
             self.book(book_id)  # says that there is none
         with self.hold(book_id):
             (self.root / book_id / "current.json").unlink(missing_ok=True)
-            shutil.rmtree(self.root / book_id)
+            self._throw_away(self.root / book_id)
+
+    def is_live(self, book_id: str, generation: str) -> bool:
+        """Say whether the pointer names a generation, or cannot be read, and so may."""
+        try:
+            live = self._current(book_id)
+        except StoreFailed:
+            return True
+        return live is not None and live.generation == generation
+
+    def _throw_away(self, folder: Path) -> None:
+        """Remove a folder in one step, so that a run that begins just now finds none of it."""
+        aside = self.root / f".removed-{uuid.uuid4().hex}"
+        folder.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
 
     def _current(self, book_id: str) -> Book | None:
         try:
@@ -169,9 +193,19 @@ class BookFolder:
             live = self._current(book_id)
         except StoreFailed:  # which one is live is not known; the next to be published settles it
             return
-        for folder in (self.root / book_id / "generations").iterdir():
-            if live is None or folder.name != live.generation:
-                shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # what stays is swept by the next run
+            for folder in (self.root / book_id / "generations").iterdir():
+                if live is None or folder.name != live.generation:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def require_book_id(book_id: str) -> None:
+    """Raise UnknownBook if this cannot be a book's id."""
+    if not _BOOK_ID.fullmatch(book_id):
+        raise UnknownBook(
+            f"{book_id!r} cannot be a book's id.",
+            "Use lower-case letters, digits, - and _, at most 64, beginning with a letter or digit.",
+        )
 
 
 def _busy(book_id: str) -> BusyBook:
@@ -203,6 +237,29 @@ def _load_document(path: Path) -> Document:
         raise StoreFailed(
             "A text of this book cannot be read.", "Ingest the book again."
         ) from error
+
+
+def _load_cuts(path: Path) -> tuple[Cut, ...]:
+    try:
+        return cuts_from_json(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise StoreFailed("Where a text was cut cannot be read.") from error
+
+
+def _load_report(folder: Path) -> IngestReport:
+    try:
+        return report_from_json(json.loads((folder / "report.json").read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreFailed(
+            "The report of this book cannot be read.", "Ingest the book again."
+        ) from error
+
+
+def _is_in_place(lock: IO[str], path: Path) -> bool:
+    try:
+        return path.stat().st_ino == os.fstat(lock.fileno()).st_ino
+    except FileNotFoundError:
+        return False
 
 
 def _write_documents(

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import qdrant_edge as edge
 
-from bythebook.adapters.book_folder import BookFolder
+from bythebook.adapters.book_folder import BookFolder, require_book_id
 from bythebook.adapters.book_json import chunk_to_payload
 from bythebook.adapters.edge_shard import (
     DENSE,
+    INDEX_REVISION,
     WORDS,
     TermCounts,
     as_store_failed,
@@ -20,11 +21,13 @@ from bythebook.adapters.edge_shard import (
 from bythebook.adapters.shard_copies import copy_shard
 from bythebook.domain.books import Book, Chunk, CutDocument, LiveBook
 from bythebook.domain.reports import IngestReport
-from bythebook.errors import StoreFailed, UnknownBook
+from bythebook.errors import ByTheBookError, StoreFailed, UnknownBook
 from bythebook.ports import Embedder, Vector, Vectors
 
 _UPSERT_BATCH = 256
 _IDS = "chunk_ids.txt"
+_REVISION = "revision.txt"
+_ROOM = 32_000_000  # bytes that must be free before more is written
 _NOT_WRITTEN = (
     "The new index cannot be written; the old one stays.",
     "Check the room on the disk of the data folder, then run ingest again.",
@@ -48,18 +51,24 @@ class EdgePress:
                 yield edition
             finally:
                 edition.close()
-                if not edition.published:
+                if not self._folder.is_live(book_id, generation):
                     shutil.rmtree(home, ignore_errors=True)
+
+    def require_id(self, book_id: str) -> None:
+        """Raise UnknownBook if this cannot be a book's id."""
+        require_book_id(book_id)
 
     def live(self, book_id: str, embedder: Embedder) -> LiveBook:
         """Give what the live generation holds; nothing for a new book or another embedder."""
+        ids = self.chunk_ids(book_id)
         try:
             book = self._folder.book(book_id)
-            if book.embedding_model != embedder.model_id:
-                return LiveBook({}, self.chunk_ids(book_id))
-            return LiveBook(self._folder.cut_documents(book), self.chunk_ids(book_id))
-        except (UnknownBook, StoreFailed, OSError, ValueError, TypeError):  # new, or damaged
-            return LiveBook({}, frozenset())
+            same = book.embedding_model == embedder.model_id
+            documents = self._folder.cut_documents(book) if same else {}
+        except (UnknownBook, StoreFailed):  # new, or damaged: all is read again
+            documents = {}
+        known = {chunk.chunk_id for cut in documents.values() for chunk in cut.chunks(book_id)}
+        return LiveBook(documents if ids <= known else {}, ids)
 
     def chunk_ids(self, book_id: str) -> frozenset[str]:
         """Give the ids in the live generation; none for a new book."""
@@ -89,19 +98,41 @@ class EdgeEdition:
         self._term_counts = TermCounts()
         self._shard: edge.EdgeShard | None = None
         self._closed = False
-        self.published = False
 
-    def start_from_live(self) -> None:
-        """Begin with all that the live generation holds, rather than with nothing."""
-        live = self._folder.generation_folder(self._folder.book(self._book_id)) / "shard"
+    def start_from_live(self) -> bool:
+        """Begin with all that the live generation holds; says no, and begins empty, if it is not sound."""
+        book = self._folder.book(self._book_id)
+        live = self._folder.generation_folder(book) / "shard"
+        self._require_room(live)
+        try:
+            self._take_over(live, book.chunks)
+        except (ByTheBookError, OSError, ValueError, KeyError, TypeError):
+            self._forget()
+            return False
+        return True
+
+    def _take_over(self, live: Path, chunks: int) -> None:
+        if (live / _REVISION).read_text("ascii") != INDEX_REVISION:
+            raise StoreFailed("The live index is of another form.")
+        copy_shard(live, self._home)
+        self._term_counts = TermCounts.load(self._home)
+        self._ids = dict.fromkeys((self._home / _IDS).read_text("ascii").split())
         with as_store_failed(*_NOT_WRITTEN):
-            copy_shard(live, self._home)
             self._shard = edge.EdgeShard.load(str(self._home), self._config)
-            self._term_counts = TermCounts.load(self._home)
-            self._ids = dict.fromkeys((self._home / _IDS).read_text("ascii").split())
+            counted = self._shard.count(edge.CountRequest(exact=True))
+        if not counted == len(self._ids) == self._term_counts.chunks == chunks:
+            raise StoreFailed("The live index does not hold what it should.")
+
+    def _forget(self) -> None:
+        if self._shard is not None:
+            self._shard.close()
+        self._shard, self._ids, self._term_counts = None, {}, TermCounts()
+        shutil.rmtree(self._home)
+        self._home.mkdir()
 
     def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
         """Put chunks with their vectors in; one of the same id is replaced."""
+        self._require_room(self._home)
         shard = self._opened()
         for start in range(0, len(chunks), _UPSERT_BATCH):
             batch = chunks[start : start + _UPSERT_BATCH]
@@ -126,6 +157,7 @@ class EdgeEdition:
 
     def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
         """Check the count, keep the texts, switch the pointer, remove older generations."""
+        self._require_room(self._home)
         shard = self._opened()
         with as_store_failed(*_NOT_WRITTEN):
             shard.optimize()
@@ -139,8 +171,14 @@ class EdgeEdition:
             )
         self._term_counts.save(self._home)
         (self._home / _IDS).write_text("\n".join(self._ids), "ascii")
+        (self._home / _REVISION).write_text(INDEX_REVISION, "ascii")
         self._folder.publish(book, documents, report)
-        self.published = True
+
+    def _require_room(self, shard: Path) -> None:
+        """Refuse in time: a disk that fills up under a mapped file ends the process."""
+        used = sum(path.stat().st_blocks * 512 for path in shard.rglob("*") if path.is_file())
+        if shutil.disk_usage(self._home).free < _ROOM + used:
+            raise StoreFailed(*_NOT_WRITTEN)
 
     def _opened(self) -> edge.EdgeShard:
         if self._closed:

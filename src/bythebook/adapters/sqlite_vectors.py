@@ -11,6 +11,7 @@ from bythebook.errors import StoreFailed
 from bythebook.ports import Vector
 
 _BATCH = 500  # under SQLite's limit of variables in a statement
+_FLOAT = np.dtype(np.float32).itemsize
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
   model TEXT NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, hash)
@@ -37,7 +38,11 @@ class SqliteVectors:
                     f"SELECT hash, vector FROM vectors WHERE model = ? AND hash IN ({marks})",  # noqa: S608 - only question marks
                     (model_id, *batch),
                 )
-                found.update((name, np.frombuffer(blob, np.float32)) for name, blob in rows)
+                found.update(
+                    (name, np.frombuffer(blob, np.float32))
+                    for name, blob in rows
+                    if len(blob) % _FLOAT == 0  # else damaged, and as good as not known
+                )
         return found
 
     def put(self, model_id: str, vectors: Mapping[str, Vector]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
@@ -13,10 +14,16 @@ import typer
 
 from bythebook.adapters.book_folder import BookFolder
 from bythebook.cli.core import opened_core
-from bythebook.cli.reporting import ingest_progress, print_report, report_values, write_report
+from bythebook.cli.reporting import (
+    ingest_progress,
+    print_report,
+    print_skipped,
+    report_values,
+    write_report,
+)
 from bythebook.cli.terminal import err, out
 from bythebook.domain.reports import IngestReport
-from bythebook.errors import InputError, UnreadableBook
+from bythebook.errors import InputError, StoreFailed, UnknownBook, UnreadableBook
 from bythebook.ingest.pipeline import IngestOrder, IngestPorts
 from bythebook.ingest.pipeline import ingest as run_ingest
 from bythebook.ingest.report import OnProgress, Progress
@@ -57,19 +64,23 @@ def ingest(
 ) -> None:
     """Read a book and publish it; only what changed is embedded again."""
     _require_address(base_url)
-    order = IngestOrder(source, book or book_id_of(source), title, base_url, dry_run, strict)
+    _require_writable(report)
+    book_id = book_id_of(source) if book is None else book
+    order = IngestOrder(source, book_id, _clean(title), base_url, dry_run, strict)
     with opened_core() as core, _progress(json_lines=json_lines, quiet=quiet) as show:
         if book is None:
             _require_same_source(core.library, order)
         done = _run(order, core.ingest, show)
-    if report is not None:
-        write_report(done, report)
     if json_lines:
         typer.echo(json.dumps({"event": "report", **report_values(done)}))
     elif as_json:
         out.print_json(json.dumps(report_values(done)))
-    elif not quiet:
+    elif quiet:
+        print_skipped(done, err)
+    else:
         print_report(done)
+    if report is not None:
+        write_report(done, report)
 
 
 def _run(order: IngestOrder, ports: IngestPorts, show: OnProgress) -> IngestReport:
@@ -101,11 +112,30 @@ def _require_address(base_url: str | None) -> None:
         )
 
 
+def _require_writable(path: Path | None) -> None:
+    """Say before the work, not after it, that its report has no place to go."""
+    if path is None:
+        return
+    folder = next(folder for folder in path.absolute().parents if folder.exists())
+    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise InputError(f"The report cannot be written to {path}.", "Give another --report FILE.")
+
+
+def _clean(title: str | None) -> str | None:
+    """Refuse what is no text: an argument may hold halves of characters."""
+    if title is not None and title.encode("utf-8", "replace").decode() != title:
+        raise InputError("The title is not UTF-8 text.", "Give another --title.")
+    return title
+
+
 def _require_same_source(library: BookFolder, order: IngestOrder) -> None:
     """Keep a source's name from replacing another book of that name."""
-    if any(
-        order.book_id == book.book_id and order.source_name != book.source
-        for book in library.books()
+    try:
+        book = library.book(order.book_id)
+    except (UnknownBook, StoreFailed):  # none, or one that this run puts right
+        return
+    if book.source != order.source_name and (
+        "://" in order.source or os.path.lexists(order.source)
     ):
         raise InputError(
             f"There is a book {order.book_id!r} already, from another source.",
@@ -126,10 +156,9 @@ def is_web_address(text: str) -> bool:
 def book_id_of(source: str) -> str:
     """Make a book's id of its file's, its folder's or its site's name."""
     if "://" in source:
-        parts = urlsplit(source)
-        own = f"{parts.hostname or ''} {unquote(parts.path)}"
+        own = re.sub(r"^\w+://", "", unquote(source.split("?")[0].split("#")[0]))
     else:
-        full = Path(source).resolve()
+        full = Path(os.path.realpath(source))
         own = full.stem if full.is_file() else full.name
     name = re.sub(r"[^a-z0-9]+", "-", own.lower()).strip("-")
     return name[:64].strip("-") or "book"

@@ -1,11 +1,12 @@
 """An ingest run at the terminal: its progress as it goes, its report in the end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -14,8 +15,9 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
-from bythebook.cli.terminal import err, say
+from bythebook.cli.terminal import err, out, say
 from bythebook.domain.reports import IngestReport
 from bythebook.http.report_page import report_file
 from bythebook.ingest.report import OnProgress, Stage
@@ -82,18 +84,29 @@ def print_report(report: IngestReport) -> None:
     verb = "embedded" if report.published else "to embed"
     cost = f", about ${report.cost_usd:.4f}" if report.cost_usd else ""
     say(f"  {report.embedded:,} {verb} ({report.tokens:,} tokens{cost}), {report.seconds:.1f} s")
-    left = ", ".join(f"{reason} {count:,}" for reason, count in report.left_out.items())
-    say(
-        f"  {100 * report.coverage:.2f} % of the text is in the index{f'; left out: {left}' if left else ''}"
+    left = ", ".join(
+        f"{reason} {count:,}" for reason, count in report.left_out.items() if reason != "duplicate"
     )
-    _print_some("Skipped", [f"{part.name}: {part.reason}" for part in report.skipped])
+    twice = report.left_out.get("duplicate", 0)
+    say(
+        f"  {100 * report.coverage:.2f} % of the text is in the index"
+        + (f", {twice:,} characters of it said again elsewhere" if twice else "")
+        + (f"; left out: {left}" if left else "")
+    )
+    print_skipped(report)
     _print_some("Note", report.warnings)
     broken = [f"{link.document_id} -> {link.target}" for link in report.broken_links]
     _print_some("Broken link", broken)
 
 
-def _print_some(kind: str, lines: list[str] | tuple[str, ...]) -> None:
+def print_skipped(report: IngestReport, console: Console = out) -> None:
+    """Name the parts that could not be read."""
+    _print_some("Skipped", [f"{part.name}: {part.reason}" for part in report.skipped], console)
+
+
+def _print_some(kind: str, lines: Sequence[str], console: Console = out) -> None:
     for line in lines[:_SHOWN]:
-        say(f"  {kind}: {line}", "yellow")
+        console.print(Text(f"  {kind}: {line}", style="yellow"))
     if len(lines) > _SHOWN:
-        say(f"  ... and {len(lines) - _SHOWN} more; --report FILE or --json lists all", "yellow")
+        more = f"  ... and {len(lines) - _SHOWN} more; --report FILE or --json lists all"
+        console.print(Text(more, style="yellow"))

@@ -1,5 +1,6 @@
 """How things look in a terminal: calm, one accent, no banners."""
 
+import io
 import sys
 from typing import NoReturn
 
@@ -8,6 +9,9 @@ from rich.text import Text
 
 from bythebook.errors import ByTheBookError
 
+for _stream in (sys.stdout, sys.stderr):
+    if isinstance(_stream, io.TextIOWrapper):  # what a terminal cannot show must not stop a run
+        _stream.reconfigure(errors="backslashreplace")
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 

@@ -66,7 +66,7 @@ def _reader_page(book: Book, document: Document, given: str) -> HTMLResponse:
     moved = '<p class="kind">The quoted passage has changed since this link was made.</p>'
     body = (moved if given and mark is None else "") + document_html(document, mark)
     trail = f'<a href="/read/{book.book_id}">{escape(book.title)}</a>'
-    return page(document.title, f"<article>{body}</article>", trail)
+    return page(document.title, f'<article dir="auto">{body}</article>', trail)
 
 
 def _book(ports: AskPorts, book_id: str) -> Book:

@@ -31,8 +31,8 @@ class Distinct:
         if not any(map(str.isalnum, chunk.text)):
             return "too short"
         heading = "" if len(chunk.text) >= SPEAKS_FOR_ITSELF else chunk.section
-        key = (heading, " ".join(chunk.text.split()))
-        if key in self._seen:
+        keys = {(heading, " ".join(chunk.text.split())), (chunk.chunk_id, "")}
+        if keys & self._seen:
             return "duplicate"
-        self._seen.add(key)
+        self._seen |= keys
         return None

@@ -24,8 +24,8 @@ class Embedded:
 
 def missing_vectors(chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache) -> list[Chunk]:
     """Give the chunks whose vector is not known, one for each distinct content."""
-    known = cache.get(embedder.model_id, [chunk.embedding_hash for chunk in chunks])
     wanted = {chunk.embedding_hash: chunk for chunk in chunks}
+    known = _sound_vectors(list(wanted), embedder, cache)
     return [chunk for name, chunk in wanted.items() if name not in known]
 
 
@@ -36,18 +36,30 @@ def count_read(chunks: Sequence[Chunk], embedder: Embedder) -> int:
 
 async def embed_chunks(chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache) -> Embedded:
     """Give the vectors of a batch; those computed are safe in the cache on return."""
-    missing = await asyncio.to_thread(missing_vectors, chunks, embedder, cache)
-    if missing:
-        vectors = await embedder.embed_passages([chunk.context for chunk in missing])
-        _check(vectors, len(missing), embedder)
-        names = [chunk.embedding_hash for chunk in missing]
-        await asyncio.to_thread(
-            cache.put, embedder.model_id, dict(zip(names, vectors, strict=True))
-        )
     names = [chunk.embedding_hash for chunk in chunks]
-    known = await asyncio.to_thread(cache.get, embedder.model_id, names)
-    found: list[Vector] = [known[name] for name in names]
-    return Embedded(np.stack(found), tuple(missing), count_read(missing, embedder))
+    known = await asyncio.to_thread(_sound_vectors, names, embedder, cache)
+    wanted = {chunk.embedding_hash: chunk for chunk in chunks}
+    missing = {name: chunk for name, chunk in wanted.items() if name not in known}
+    if missing:
+        vectors = await embedder.embed_passages([chunk.context for chunk in missing.values()])
+        _check(vectors, len(missing), embedder)
+        computed = dict(zip(missing, vectors, strict=True))
+        await asyncio.to_thread(cache.put, embedder.model_id, computed)
+        known |= computed
+    found = np.stack([known[name] for name in names])
+    new = tuple(missing.values())
+    return Embedded(found, new, count_read(new, embedder))
+
+
+def _sound_vectors(
+    names: Sequence[str], embedder: Embedder, cache: VectorCache
+) -> dict[str, Vector]:
+    """Give what the cache knows and can be used; what is damaged is not known."""
+    return {
+        name: vector
+        for name, vector in cache.get(embedder.model_id, names).items()
+        if vector.shape == (embedder.dimension,) and np.isfinite(vector).all()
+    }
 
 
 def _check(vectors: Vectors, count: int, embedder: Embedder) -> None:

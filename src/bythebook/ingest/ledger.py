@@ -34,7 +34,10 @@ class Ledger:
         self._live = live
         marks = {cut_mark(document, embedder) for document in source.documents}
         changed = [cut for mark, cut in live.documents.items() if mark not in marks]
-        self._old = {chunk.chunk_id: chunk for cut in changed for chunk in cut.chunks(book_id)}
+        self._old: dict[str, Chunk] = {}
+        for cut in changed:
+            for chunk in cut.chunks(book_id):
+                self._old.setdefault(chunk.chunk_id, chunk)  # of equal ones the first is indexed
         kept = sum(len(cut.cuts) for mark, cut in live.documents.items() if mark in marks)
         self.mends = bool(live.chunk_ids) and kept >= WORTH_MENDING * len(live.chunk_ids)
         self.entered, self.expected = 0, len(source.documents)

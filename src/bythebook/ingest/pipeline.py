@@ -1,13 +1,13 @@
 """Source -> documents -> chunks -> vectors -> a published generation."""
 
 import asyncio
+import os
 import time
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from bythebook.domain.books import Book, Chunk, LiveBook, Skipped, SourceBook
 from bythebook.domain.reports import IngestReport
@@ -44,11 +44,13 @@ class IngestOrder:
     @property
     def source_name(self) -> str:
         """Where the book comes from, told from other folders of the same name."""
-        return self.source if "://" in self.source else str(Path(self.source).resolve())
+        full = self.source if "://" in self.source else os.path.realpath(self.source)
+        return full.encode("utf-8", "replace").decode()
 
 
 async def ingest(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress) -> IngestReport:
     """Make a new generation of a book beside the live one, then switch to it."""
+    ports.press.require_id(order.book_id)
     started = time.perf_counter()
     if order.dry_run:
         return await _rehearse(order, ports, on_progress, started)
@@ -57,8 +59,7 @@ async def ingest(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress
         source = await _lay_out(order, ports, on_progress)
         live = await asyncio.to_thread(ports.press.live, order.book_id, ports.embedder)
         ledger = Ledger(order.book_id, source, live, ports.embedder)
-        if ledger.mends:
-            edition.start_from_live()
+        ledger.mends = ledger.mends and edition.start_from_live()
         readings = _readings(order, source, live, ports)
         work = await _fill(edition, readings, ledger, ports, on_progress)
         _require_text(order, ledger)
@@ -67,7 +68,7 @@ async def ingest(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress
             edition.drop(ledger.gone())
         report = _report(order, ports, source, ledger, work, started)
         book = _manifest(order, generation, source, report, ports)
-        await asyncio.to_thread(edition.publish, book, ledger.documents, report)
+        await _to_its_end(lambda: edition.publish(book, ledger.documents, report))
         on_progress(Progress("publishing", 1, 1))
     return replace(report, seconds=time.perf_counter() - started)
 
@@ -80,9 +81,10 @@ async def _rehearse(
     live = ports.press.live(order.book_id, ports.embedder)
     ledger = Ledger(order.book_id, source, live, ports.embedder)
     chunks: list[Chunk] = []
-    for reading in _readings(order, source, live, ports):
-        chunks.extend(ledger.enter(reading))
-        on_progress(Progress("reading", ledger.entered, ledger.expected))
+    async with aclosing(ahead(_readings(order, source, live, ports))) as readings:
+        async for reading in readings:
+            chunks.extend(ledger.enter(reading))
+            on_progress(Progress("reading", ledger.entered, ledger.expected))
     _require_text(order, ledger)
     missing = missing_vectors(chunks, ports.embedder, ports.cache)
     work = Work(len(missing), count_read(missing, ports.embedder))
@@ -123,6 +125,15 @@ async def _fill(
                 filling.take(ledger.enter(reading))
                 on_progress(Progress("reading", ledger.entered, ledger.expected))
         return await filling.finish()
+
+
+async def _to_its_end(step: Callable[[], None]) -> None:
+    """Do a step that must not be left half done: whoever breaks the run off now comes too late."""
+    task = asyncio.ensure_future(asyncio.to_thread(step))
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    task.result()
 
 
 def _require_text(order: IngestOrder, ledger: Ledger) -> None:

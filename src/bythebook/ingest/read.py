@@ -38,6 +38,7 @@ def read_documents(
             continue
         try:
             read = document.read()
+            cut = CutDocument(mark, read, find_cuts(read, embedder.count_tokens))
         except UnreadableBook as error:
             yield Skipped(document.document_id, f"{error.what} {error.help_message}".strip())
             continue
@@ -45,7 +46,6 @@ def read_documents(
             what = f"The reader failed on it ({type(error).__name__}: {error})"
             yield Skipped(document.document_id, f"{what[:300]}. Please report this.")
             continue
-        cut = CutDocument(mark, read, find_cuts(read, embedder.count_tokens))
         yield Reading(cut, kept=False, seconds=time.perf_counter() - started)
 
 

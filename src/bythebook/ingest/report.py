@@ -40,15 +40,17 @@ def report_document(
     for chunk, reason in left_out:
         missing[reason] += count_visible(chunk.text)
     chunked = sum(count_visible(chunk.text) for chunk in indexed)
-    headings, bare = _headings(document, [*indexed, *(chunk for chunk, _ in left_out)])
-    if bare:
-        missing["heading without text"] += bare
+    twice = [chunk for chunk, reason in left_out if reason == "duplicate"]
+    headings = _headings(document, indexed, twice)
+    chunked += headings.pop(None, 0)
+    for why, count in headings.items():
+        missing[str(why)] += count
     return DocumentReport(
         document_id=document.document_id,
         title=document.title,
         characters=count_visible(document.text)
         + sum(count_visible(part.text) for part in document.left_out),
-        chunked=chunked + headings,
+        chunked=chunked,
         left_out=dict(missing),
         chunks=len(indexed),
         seconds=seconds,
@@ -73,15 +75,19 @@ def find_broken_links(documents: Sequence[Document]) -> tuple[BrokenLink, ...]:
     )
 
 
-def _headings(document: Document, chunks: Sequence[Chunk]) -> tuple[int, int]:
-    """Count the characters of headings that some chunk carries, and of those that none does."""
-    carried = {title for chunk in chunks for title in chunk.heading_path}
-    counts = [0, 0]
+def _headings(
+    document: Document, indexed: Sequence[Chunk], twice: Sequence[Chunk]
+) -> Counter[LeftOutReason | None]:
+    """Count the characters of headings by why they are not in the index; none: some chunk has them."""
+    carried = {title for chunk in indexed for title in chunk.heading_path}
+    said_again = {title for chunk in twice for title in chunk.heading_path}
+    counts: Counter[LeftOutReason | None] = Counter()
     for block in document.blocks:
         if block.kind == "heading":
             title = document.text[block.start : block.end]
-            counts[title not in carried] += count_visible(title)
-    return counts[0], counts[1]
+            reason: LeftOutReason = "duplicate" if title in said_again else "heading without text"
+            counts[None if title in carried else reason] += count_visible(title)
+    return counts
 
 
 def _places(document: Document) -> frozenset[str]:

@@ -44,9 +44,9 @@ class AnyBookReader:
                 raise UnreadableBook(f"{source} is not an address of the web.", _HELP)
             return self.readers["site"].read(source, title=title, base_url=base_url)
         path = Path(source)
-        if not os.path.lexists(path):
+        if not source.strip() or not os.path.lexists(path):
             raise UnreadableBook(
-                f"There is nothing at {source}.", "Check the path, then run ingest again."
+                f"There is nothing at {source!r}.", "Check the path, then run ingest again."
             )
         kind, path, unread = (
             _kind_of_folder(path) if path.is_dir() else (_kind_of_file(path), path, ())

@@ -102,12 +102,13 @@ def make_document(
     plain: PlainText, place: Place, anchor_of: AnchorOf, *, headless: bool = False
 ) -> Document:
     """Make a document of a text; it begins with a heading, which `headless` says is not its own."""
+    place = Place(*map(_whole, (place.document_id, place.title, place.chapter, place.url)))
     own, *others = _anchors(plain.headings, anchor_of, headless=headless)
     return Document(
         place.document_id,
         place.title,
         place.chapter,
-        plain.text,
+        _whole(plain.text),
         tuple(plain.blocks),
         # The first heading opens the page: a link to it is a link to the page.
         tuple(_sections(plain, place, ("", *others))),
@@ -117,6 +118,11 @@ def make_document(
         anchors=tuple(dict.fromkeys((*plain.anchors, *([own] if own else [])))),
         left_out=tuple(plain.left_out),
     )
+
+
+def _whole(text: str) -> str:
+    """Put a question mark for each half of a character, which no file can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def fingerprint(*parts: object) -> str:

@@ -122,11 +122,15 @@ class _Walk:
         inline = self.tokens[self.at]
         children = [child for child in inline.children or () if child.type != "softbreak"]
         only_images = bool(children) and all(child.type == "image" for child in children)
-        text = self.inline.text(inline)
+        text = self.inline.text(inline, images=only_images)
+        if not only_images and any(child.type == "image" for child in children):
+            text = re.sub("  +", " ", text)
         if alert := _ALERT.match(text):
             self.plain.add("paragraph", alert.group(1).capitalize())
             text = text[alert.end() :]
         self.plain.add("caption" if only_images else "paragraph", text)
+        for image in () if only_images else (c for c in children if c.type == "image"):
+            self.plain.add("caption", self.inline.text(image))  # seen by its words, not in the line
         self.at += 1
 
     def _list(self, token: Token) -> None:

@@ -23,9 +23,11 @@ class Inline:
     link_of: LinkOf
     expressions: bool  # whether {'text'} is shown as text, as MDX does
 
-    def text(self, inline: Token) -> str:
-        """Give the words of a run of inline markup."""
-        return "".join(self._parts(inline.children or ()))
+    def text(self, inline: Token, *, images: bool = True) -> str:
+        """Give the words of a run of inline markup, with or without those of its images."""
+        children = inline.children or ()
+        shown = children if images else [child for child in children if child.type != "image"]
+        return "".join(self._parts(shown))
 
     def note(self, target: str) -> None:
         """Keep a link if it should lead to a place in the book."""

@@ -27,7 +27,7 @@ from bythebook.adapters.readers.markdown.mdbook import (
     summary_files,
 )
 from bythebook.adapters.readers.markdown.mdx import Flavour
-from bythebook.adapters.readers.markdown.pages import Page, SourceFile, place, spoken
+from bythebook.adapters.readers.markdown.pages import Page, SourceFile, natural, spoken
 from bythebook.adapters.readers.markdown.shown import shown_body
 from bythebook.adapters.readers.markdown.tree import Tree
 from bythebook.adapters.readers.plain_text import AnchorOf, github_anchor
@@ -136,6 +136,8 @@ def _plain_pages(above: str, _root: Path, files: Sequence[SourceFile], base_url:
     """Lay a plain folder out; addresses keep the folders above its trunk, ids and chapters do not."""
     pages = []
     for file in sorted(files, key=_plain_rank):
+        if file.front.get("draft") is True:
+            continue
         route = str(above / file.relative)
         url = urljoin(base_url, quote(route)) if base_url else ""
         chapter = spoken(file.relative.parts[0]) if len(file.relative.parts) > 1 else None
@@ -145,6 +147,10 @@ def _plain_pages(above: str, _root: Path, files: Sequence[SourceFile], base_url:
 
 
 def _plain_rank(file: SourceFile) -> tuple[object, ...]:
-    first = file.relative.stem.lower() in {"index", "readme", "intro", "introduction", "preface"}
-    directories = tuple(place(None, name) for name in file.relative.parent.parts)
-    return (*directories, (-1.0, "") if first else place(None, file.relative.stem))
+    directories, stem = file.relative.parent.parts, file.relative.stem
+    named = natural(stem)
+    if stem.lower() in {"index", "readme", "intro", "introduction", "preface", "foreword"}:
+        named = ((-1, 0, stem),)
+    elif stem.lower().startswith(("appendix", "glossary", "afterword", "epilogue")):
+        named = ((2, 0, ""), *named)
+    return (*(natural(name) for name in directories), named)

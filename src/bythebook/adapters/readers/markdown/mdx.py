@@ -1,7 +1,7 @@
 """What only MDX or a site builder understands, taken out of Markdown; its words stay."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 Flavour = Literal["mdx", "plain", "commonmark"]
@@ -39,14 +39,25 @@ _SHOWN = re.compile(
 )
 _TAB_VALUE = re.compile(rf"(?<=\s)(value){_VALUE}")
 _ID = re.compile(r"""(?<=\s)id\s*=\s*(["'])([\w:.-]+)\1""")
-_FOOTNOTE = re.compile(r"^(?=\[\^[^\]\s]+\]:)", re.MULTILINE)
+_FOOTNOTE = re.compile(r"^\[\^([^\]\s]+)\]:[ \t]*", re.MULTILINE)
+_REFERENCE = re.compile(r"\[\^([^\]\s]+)\]")
 
 
 def without_mdx(source: str, flavour: Flavour = "mdx") -> str:
     """Give Markdown that a plain parser reads as the site's reader would; code stays as it is."""
+    notes = frozenset(_FOOTNOTE.findall(source))
     return "\n".join(
-        _code(run, flavour) if is_code else _plain(run, flavour) for is_code, run in runs(source)
+        _code(run, flavour) if is_code else _plain(_unmarked(run, notes), flavour)
+        for is_code, run in runs(source)
     )
+
+
+def _unmarked(text: str, notes: Collection[str]) -> str:
+    """Make paragraphs of footnotes, and take off the marks that lead to them."""
+    if not notes:
+        return text
+    text = _FOOTNOTE.sub("\n", text)
+    return _REFERENCE.sub(lambda found: "" if found.group(1) in notes else found.group(), text)
 
 
 def _code(run: str, flavour: Flavour) -> str:
@@ -86,8 +97,6 @@ def _plain(text: str, flavour: Flavour) -> str:
     if flavour == "mdx" and "<" in text:  # elsewhere it would make code of what is indented in it
         text = _TAG.sub(lambda match: _label(match.group(), match.group(2)), text)
         text = _CODE_OR_TAG.sub(_html_tag, text) if "{" in text else text
-    # Else a note of one word would be taken for the address of a link, and be lost.
-    text = _FOOTNOTE.sub(r"\\", text)
     if flavour == "commonmark" or ":::" not in text:
         return text
     return "\n".join(_titled(line) for line in text.split("\n"))

@@ -50,6 +50,12 @@ def place(position: object, name: str) -> tuple[float, str]:
     return (float(number.group(1)) if number else 1e6, name.lower())
 
 
+def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Rank a name as people sort: numbers in it count as numbers."""
+    parts = re.split(r"([0-9]+)", name.lower())
+    return tuple((0, int(p), "") if n % 2 else (1, 0, p) for n, p in enumerate(parts) if p)
+
+
 def unnumbered(name: str) -> str:
     """Take the number off a name that sorts by it."""
     match = _NUMBER_PREFIX.match(name)

@@ -1,7 +1,7 @@
 """Markdown folders: Docusaurus, mdBook, Hugo and plain ones."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -69,7 +69,17 @@ def _folder(folder: Path, title: str | None, base: str) -> SourceBook:
     )
     documents = tuple(_source_document(page, files[page.path], manner) for page in pages)
     name = title or layout.title or _own_title(folder, documents)
-    return SourceBook(name, layout.name, base, documents, skipped, tuple(layout.warnings()))
+    warnings = (*layout.warnings(), *_unpublished(files, pages))
+    return SourceBook(name, layout.name, base, documents, skipped, warnings)
+
+
+def _unpublished(files: Mapping[Path, SourceFile], pages: Sequence[Page]) -> Iterator[str]:
+    """Name the pages that the site would not show either."""
+    shown = {page.path for page in pages}
+    names = [file.relative.as_posix() for path, file in files.items() if path not in shown]
+    if names:
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        yield f"Not published, as drafts or parts of other pages: {', '.join(names[:3])}{more}."
 
 
 def _single(path: Path, title: str | None, url: str) -> SourceBook:
