@@ -83,13 +83,15 @@ def publish(
     return asyncio.run(ingest(order, ports, lambda _: None))
 
 
-def find(core: Core, question: str, books: Sequence[Book] | None = None) -> list[Hit]:
+def find(
+    core: Core, question: str, books: Sequence[Book] | None = None, *, limit: int = 10
+) -> list[Hit]:
     """Search, best cosine first."""
 
     async def run() -> Sequence[Hit]:
         vector = await core.embedder.embed_query(question)
         asked = core.library.books() if books is None else books
-        return await core.index.search(question, vector, asked, 10)
+        return await core.index.search(question, vector, asked, limit)
 
     return sorted(asyncio.run(run()), key=lambda hit: -hit.cosine)
 

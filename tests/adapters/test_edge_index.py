@@ -1,6 +1,7 @@
 import asyncio
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from tests.adapters.small_books import (
     publish,
 )
 
+from bythebook.adapters.edge_shard import TermCounts
 from bythebook.ask.pipeline import collect
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Answered
@@ -433,3 +435,60 @@ def test_a_removed_book_is_closed_at_the_next_question(core: Core, source: Path)
     core.press.remove("one")
     assert {hit.chunk.book_id for hit in find(core, "Which bird waits?")} == {"two"}
     assert len(list(copies.rglob("term_counts.json"))) == 1
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "term counts": lambda shard: (shard / "term_counts.json").write_text("{}"),
+    "ids": lambda shard: (shard / "chunk_ids.txt").write_text(""),
+    "segments": lambda shard: shutil.rmtree(shard / "segments"),
+    "revision": lambda shard: (shard / "revision.txt").write_text("0"),
+    "cuts": lambda shard: (shard.parent / "cuts" / "00000.json").write_text("[[1, 2]]"),
+    "texts": lambda shard: (shard.parent / "documents" / "00000.json").write_text("{"),
+    "contents": lambda shard: (shard.parent / "contents.json").unlink(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_generation_is_put_right_by_ingesting_again(
+    core: Core, source: Path, damage: str
+) -> None:
+    publish(core, source, "tales")
+    ids = core.press.chunk_ids("tales")
+    DAMAGES[damage](core.library.generation_folder(core.library.book("tales")) / "shard")
+    publish(core, source, "tales")
+    assert core.press.chunk_ids("tales") == ids
+    assert find(core, "Where does the heron stand?")[0].chunk.text.startswith(HERON)
+    assert len(core.library.documents("tales")) == 2
+
+
+def test_a_mended_index_holds_what_a_fresh_one_does(
+    core: Core, source: Path, tmp_path: Path
+) -> None:
+    """Random edits, one after another: ids, payloads and term counts stay those of a fresh run."""
+    dice = random.Random(3)
+    pages = {f"p{n}.md": f"# P{n}\n\nStone {n}.\n\n## Same\n\nThe same.\n" for n in range(12)}
+    publish(core, source, "tales", pages)
+    for turn in range(8):
+        name = dice.choice(sorted(pages))
+        match dice.randrange(4):
+            case 0:
+                pages[name] = f"# P\n\nTurn {turn}.\n\n## Same\n\nThe same.\n"
+            case 1:
+                pages[f"new{turn}.md"] = f"# New {turn}\n\nStone {dice.randrange(12)}.\n"
+            case 2:
+                del pages[name]
+            case _:
+                pages[name] = f"# First\n\nMore.\n\n{pages[name]}"
+        publish(core, source, "tales", pages)
+        fresh = core_over(tmp_path / f"fresh{turn}", core)
+        publish(fresh, tmp_path / "fresh-source", "tales", pages)
+        assert stored(core) == stored(fresh)
+        fresh.close()
+
+
+def stored(core: Core) -> tuple[object, ...]:
+    shard = core.library.generation_folder(core.library.book("tales")) / "shard"
+    counts = TermCounts.load(shard)
+    hits = find(core, "the same stone", limit=200)
+    terms = {term: count for term, count in counts.counts.items() if count}
+    return {hit.chunk.chunk_id: hit.chunk for hit in hits}, counts.chunks, terms

@@ -57,7 +57,9 @@ class Ingest:
 
     def __init__(self, core: Core, source: Path, slow: float = 0.0) -> None:
         command = [sys.executable, "-c", CHILD, str(core.settings.data_dir), str(source), str(slow)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
 
     def wait_for(self, words: str) -> None:
         assert self.process.stdout is not None
@@ -195,6 +197,27 @@ def test_a_run_killed_while_publishing_leaves_the_old_book_or_the_new(
             assert core.press.chunk_ids("tales") == undisturbed
             assert find(core, "hill 7 of valley 3")[0].chunk.section.startswith("Part")
     assert_next_run_is_whole(core, tmp_path / "source", undisturbed)
+
+
+def test_ctrl_c_while_publishing_comes_too_late_or_changes_nothing(
+    core: Core, tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    publish(core, source, "tales", NEW)
+    moments = random.Random(5)
+    for turn in range(6):
+        (source / "page3.md").write_text(f"# Page 3\n\nThe turn is {turn}.\n")
+        before = core.library.book("tales")
+        run = Ingest(core, source)
+        run.wait_for("publishing 0")
+        time.sleep(moments.uniform(0, 0.06))
+        run.process.send_signal(signal.SIGINT)
+        out, _ = run.process.communicate(timeout=30)
+        after = core.library.book("tales")
+        assert ("finished" in out) == (after != before)
+        assert generations(core, "tales") == [after.generation]
+        assert len(core.library.documents("tales")) == 16
+        assert find(core, "hill 7 of valley 4")
 
 
 def test_the_second_of_two_runs_is_told_and_the_first_ends_well(
