@@ -42,8 +42,12 @@ def measure_ingest(folder: Path) -> dict[str, float]:
     """Ingest the sample book from nothing, then again unchanged."""
     core = Core(Settings(data_dir=folder))
     core.embedder.count_tokens(["warm"])
-    first = asyncio.run(ingest(IngestOrder(str(sample_book()), "sample"), core.ingest, lambda _: None))
-    again = asyncio.run(ingest(IngestOrder(str(sample_book()), "sample"), core.ingest, lambda _: None))
+    first = asyncio.run(
+        ingest(IngestOrder(str(sample_book()), "sample"), core.ingest, lambda _: None)
+    )
+    again = asyncio.run(
+        ingest(IngestOrder(str(sample_book()), "sample"), core.ingest, lambda _: None)
+    )
     core.close()
     return {
         "ingest, chunks/s": first.chunks / first.seconds,
