@@ -129,8 +129,8 @@ def test_a_quotation_is_read_as_paragraphs() -> None:
 
 def test_a_footnote_of_one_word_is_not_lost() -> None:
     assert blocks("Robots[^1] walk.\n\n[^1]: Humanoids.\n") == [
-        ("paragraph", "Robots walk."),
-        ("paragraph", "Humanoids."),
+        ("paragraph", "Robots[1] walk."),
+        ("paragraph", "[1] Humanoids."),
     ]
 
 

@@ -53,11 +53,13 @@ def without_mdx(source: str, flavour: Flavour = "mdx") -> str:
 
 
 def _unmarked(text: str, notes: Collection[str]) -> str:
-    """Make paragraphs of footnotes, and take off the marks that lead to them."""
+    """Make paragraphs of footnotes, and give them and what leads to them a mark that people read."""
     if not notes:
         return text
-    text = _FOOTNOTE.sub("\n", text)
-    return _REFERENCE.sub(lambda found: "" if found.group(1) in notes else found.group(), text)
+    text = _FOOTNOTE.sub(r"\n\\[\1\\] ", text)
+    return _REFERENCE.sub(
+        lambda found: rf"\[{found.group(1)}\]" if found.group(1) in notes else found.group(), text
+    )
 
 
 def _code(run: str, flavour: Flavour) -> str:
