@@ -1,8 +1,11 @@
 """What of a web page is its article, and what only leads around."""
 
+from pathlib import Path
+
 import pytest
 
 from bythebook.adapters.readers.html.blocks import visible_text
+from bythebook.adapters.readers.html.folder import HtmlFolderReader
 from bythebook.adapters.readers.html.main_content import main_content, page_title
 from bythebook.adapters.readers.html.parse import parse_html
 
@@ -155,3 +158,15 @@ def test_a_page_without_body_tags_is_read() -> None:
 def test_the_title_is_what_the_page_calls_itself(page: str, title: str) -> None:
     root = parse_html(f"<html>{page}</html>")
     assert page_title(root, main_content(root)) == title
+
+
+def test_a_list_of_links_that_is_named_navigation_by_its_id_is_left_out(tmp_path: Path) -> None:
+    page = tmp_path / "wind.html"
+    page.write_text(
+        '<title>Wind</title><body><div id="nav"><ul><li><a href="a.html">Home</a></li></ul></div>'
+        '<h1>Wind</h1><p id="nav-words">Wind is moving air.</p></body>'
+    )
+    (source,) = HtmlFolderReader().read(str(page), title=None, base_url=None).documents
+    document = source.read()
+    assert document.text == "Wind\n\nWind is moving air."
+    assert [(part.reason, part.text) for part in document.left_out] == [("navigation", "Home")]

@@ -19,7 +19,7 @@ _NAVIGATION_CLASS = re.compile(
     r"""(?:^|[\s_-])(?:breadcrumbs?|pagination(?:-nav)?|pager|prev-?next|page-?nav(?:igation)?
     |post-navigation|nav-?links|navfooter|navheader|nav-chapters|nav-wrapper|menu-bar|mobile-nav
     |tocbox|toc|toc-?list|tableofcontents|table-of-contents|on-this-page|page-toc|local-toc|contents
-    |sidebar|side-?nav|navbar|nav-?menu|menu|edit-this-page|edit-page(?:-link)?|edit-link
+    |sidebar|side-?nav|navbar|nav-?menu|nav|navigation|menu|edit-this-page|edit-page(?:-link)?|edit-link
     |source-file|content__button|skip-?link|skip-to-content|related-?(?:posts|pages)|share|social
     |sphinxsidebar|related|rst-footer-buttons|footer)(?:$|[\s_-])""",
     re.IGNORECASE | re.VERBOSE,
@@ -169,7 +169,7 @@ def _leads_elsewhere(element: Element, counts: LetterCounts) -> bool:
     named = element.tag == "nav" or element.get("role") in {"navigation", "doc-toc"}
     if not named and not (
         element.tag in {"div", "aside", "ul", "ol", "footer", "section", "p"}
-        and _NAVIGATION_CLASS.search(element.get("class") or "")
+        and _NAVIGATION_CLASS.search(f"{element.get('class') or ''} {element.get('id') or ''}")
     ):
         return False
     if counts.link_share(element) >= _LINK_SHARE:
