@@ -14,8 +14,8 @@ def make_long_book(pages: Sequence[str], characters: int, folder: Path) -> int:
     written = 0
     for copy in count(1):
         for place, page in enumerate(pages):
-            # The headings go into every chunk that is embedded, so no two copies are equal.
-            text = re.sub(r"^(#+ .*)$", rf"\1 (copy {copy})", page, flags=re.MULTILINE)
+            # No two copies of a paragraph are equal: what is said twice is indexed once.
+            text = re.sub(r"(\w)(?=[.:]?\n)", rf"\1 ({copy})", page)
             text = f"# Page {place} of copy {copy}\n\n{text}"
             (folder / f"{copy:03}-{place:05}.md").write_text(text, "utf-8")
             written += len(text)

@@ -22,6 +22,7 @@ _SHARE_OF_PAGES = 0.3  # of a band at the very edge
 _INNER_SHARE = 0.6  # of a band next to one that was dropped
 _SHARE_REPEATED = 0.6
 _LARGE = 1.2  # against the page's font size
+_SMALL = 0.9
 _APART = 1.25
 _DEEPEST = 3  # rows of furniture at one edge
 
@@ -40,8 +41,10 @@ class _Edges:
     dropped: int = 0
 
     def stands_apart(self, depth: int) -> bool:
-        """Say whether a row, or it and the next, are parted from the text by more than a line."""
+        """Say whether a row is of small print, or it and the next parted from the text by more than a line."""
         rows = self.rows[depth : depth + 3]
+        if rows[0].size < _SMALL * self.usual:
+            return True
         gaps = [abs(above.base - below.base) for above, below in pairwise(rows)]
         return not gaps or max(gaps) > _APART * self.pitch
 
