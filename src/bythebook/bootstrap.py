@@ -103,6 +103,7 @@ class Core:
             ask=self.ask,
             reader_url=self.settings.reader_url,
             version=bythebook.__version__,
+            models=self.settings.model_names,
             checks=checks,
             close=self.close,
         )

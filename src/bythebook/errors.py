@@ -11,7 +11,8 @@ ByTheBookError
     ├── StoreFailed       the index or the texts beside it
     │   ├── NoBooks       the library is empty
     │   └── WrongEmbedder the index was built by another embedding model
-    └── EmbedderFailed    the embedding model
+    ├── EmbedderFailed    the embedding model
+    └── RecordsFailed     the database of questions, conversations and keys
 """
 
 
@@ -76,3 +77,7 @@ class WrongEmbedder(StoreFailed):
 
 class EmbedderFailed(PartFailed):
     """The question could not be embedded."""
+
+
+class RecordsFailed(PartFailed):
+    """The records could not be read or written."""

@@ -43,6 +43,17 @@ class Settings(BaseSettings):
         "as host or host:port, parted by commas.",
     )
 
+    allowed_models: str = Field(
+        "gpt-3.5-turbo,gpt-4,gpt-4-turbo-preview",
+        pattern=r"^[\w.:/@-]+(\s*,\s*[\w.:/@-]+)*$",
+        description="Names of language models that a reader may ask for, parted by commas.",
+    )
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The names of models that a reader may ask for."""
+        return tuple(dict.fromkeys(name.strip() for name in self.allowed_models.split(",")))
+
     @property
     def site_hosts(self) -> frozenset[str]:
         """The hosts that a web site may be read from wherever they are."""

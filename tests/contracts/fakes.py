@@ -1,7 +1,8 @@
 """Plain stand-ins for the parts behind the application, and a way to call it in this process."""
 
 import asyncio
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import httpx
@@ -9,8 +10,9 @@ import numpy as np
 
 from bythebook.ask.compose import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
+from bythebook.ask.relevance import relevance_map
 from bythebook.domain.answers import Evidence, Hit, Judgement, Passage
-from bythebook.domain.books import Block, Book, Document, Section
+from bythebook.domain.books import Block, Book, Chunk, Document, Section
 from bythebook.errors import UnknownBook, UnknownDocument
 from bythebook.http.app import Service, create_app
 from bythebook.ports import ChunkIndex, Embedder, Judge, Library, Vector, Vectors
@@ -19,6 +21,25 @@ READER = "http://reader.test"
 BOOK = Book(
     "tales", "Tales", "g1", "all-MiniLM-L6-v2-fake", 1, 1, 10, "tales", "2026-01-01T00:00:00+00:00"
 )
+
+MODELS = ("gpt-3.5-turbo", "gpt-4", "gpt-4-turbo-preview")
+JSON = {"content-type": "application/json"}
+# What is no JSON object in UTF-8; the word "secret" in it must not come back.
+BROKEN_BODIES: dict[str, bytes] = {
+    "nothing": b"",
+    "broken JSON": b'{"query": "secret"',
+    "JSON array": b'["secret"]',
+    "JSON number": b"5",
+    "JSON null": b"null",
+    "JSON string": b'"secret"',
+    "deep nesting": b"[" * 100_000,
+    "deep objects": b'{"query":' * 20_000,
+    "invalid UTF-8": b'{"query": "secret \xff"}',
+    "number of 5000 digits": b'{"query": "secret", "question": "secret", "top_k": '
+    + b"9" * 5000
+    + b"}",
+    "lone surrogate in a name": rb'{"query": "x", "question": "x", "\ud800": "secret"}',
+}
 
 
 @dataclass
@@ -96,6 +117,56 @@ class FakeJudge:
         return Judgement(0.9, tuple(0.9 for _ in passages), (evidence,))
 
 
+@dataclass
+class SentenceJudge:
+    """Takes the units that hold a word for the evidence, each as likely as told."""
+
+    word: str = ""
+    support: float = 0.9
+    answerable: float = 0.9
+
+    async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
+        evidence = tuple(
+            Evidence(passage, unit, self.support)
+            for passage in passages
+            for unit, text in zip(passage.chunk.units, passage.chunk.unit_texts(), strict=True)
+            if self.word in text
+        )
+        held = {found.passage.chunk.chunk_id for found in evidence}
+        supports = tuple(self.support * (one.chunk.chunk_id in held) for one in passages)
+        return Judgement(self.answerable, supports, evidence)
+
+
+@dataclass
+class RankingJudge:
+    """Gives each unit the support that was set for its text, the best first."""
+
+    supports: Mapping[str, float]
+    answerable: float = 0.9
+
+    async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
+        evidence = [
+            Evidence(passage, unit, self.supports[text])
+            for passage in passages
+            for unit, text in zip(passage.chunk.units, passage.chunk.unit_texts(), strict=True)
+        ]
+        evidence.sort(key=lambda found: -found.support)
+        best = {
+            found.passage.chunk.chunk_id: found.support for found in reversed(evidence)
+        }  # the last one set is the best
+        supports = tuple(best[passage.chunk.chunk_id] for passage in passages)
+        return Judgement(self.answerable, supports, tuple(evidence))
+
+
+def hits(*chunks: tuple[Chunk, float]) -> list[Hit]:
+    """Make hits of chunks and the relevance that each is to have."""
+    bundled = relevance_map(BOOK.embedding_model)
+    return [
+        Hit(chunk, bundled.midpoint + math.log(r / (1 - r)) / bundled.slope, 0.0)
+        for chunk, r in chunks
+    ]
+
+
 def fake_service(
     *,
     library: Library | None = None,
@@ -111,7 +182,7 @@ def fake_service(
         generator=ExtractiveGenerator(),
         reader_url=READER,
     )
-    return Service(ask=ports, reader_url=READER, version="0")
+    return Service(ask=ports, reader_url=READER, version="0", models=MODELS)
 
 
 def call(

@@ -113,8 +113,9 @@ def test_the_description_lists_every_route_with_its_statuses(client: httpx.Clien
     description = client.get("/openapi.json").json()
     assert description["openapi"].startswith("3.")
     paths = description["paths"]
-    assert set(paths) == {"/api/query", "/v1/query", "/livez", "/readyz", "/health"}
-    for path in ("/api/query", "/v1/query"):
+    contracts = {"/api/query", "/v1/query", "/query", "/ask"}
+    assert set(paths) == contracts | {"/livez", "/readyz", "/health"}
+    for path in contracts:
         assert set(paths[path]["post"]["responses"]) == {"200", "413", "422", "500", "503"}
     assert set(paths["/readyz"]["get"]["responses"]) == {"200", "503"}
     names = [

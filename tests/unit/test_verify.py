@@ -205,3 +205,8 @@ def test_prose_is_joined_by_spaces_and_items_stand_on_lines() -> None:
     )
     assert steps == "Do this:\nFirst.\nSecond.\nDone."
     assert text(("So:", "sentence"), ("a = 1\nb = 2", "code")) == "So:\na = 1\nb = 2"
+
+
+def test_an_item_is_shown_though_the_line_before_it_ends_in_a_letter() -> None:
+    passage = make_passage(("item", "open the valve"), ("item", "close the lid"))
+    assert passes("close the lid", passage=passage)

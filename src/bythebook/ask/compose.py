@@ -8,7 +8,9 @@ from bythebook.ask.verify import ELLIPSIS
 from bythebook.domain.answers import Draft, Evidence, Judgement
 from bythebook.domain.books import Unit
 from bythebook.domain.questions import Plan
+from bythebook.domain.sentences import split_sentences
 
+EXTRACTIVE = "bythebook-extractive"  # the name of what answers without a language model
 MOST_SENTENCES = 4
 MOST_STEPS = 8
 MOST_WORDS = 110  # in all, beyond which no further sentence is added
@@ -16,6 +18,7 @@ MOST_CHARACTERS = 1800  # contract A's text has 2000, with room for a disclaimer
 MOST_QUOTE = 500  # contract A's referenced_text
 ENOUGH = 0.75  # of the chance that one of the chosen units answers
 
+_STOPS = frozenset(".!?…。！？｡।؟")
 _ASKS_FOR_STEPS = re.compile(
     r"\b(how (do|can|should|would|to)|steps?|procedure|list|what are the|stages|phases)\b",
     re.IGNORECASE,
@@ -27,9 +30,10 @@ class ExtractiveGenerator:
 
     async def compose(self, plan: Plan, judgement: Judgement) -> AsyncIterator[Draft]:
         """Give the chosen units, each as a sentence that quotes itself."""
-        for evidence in choose(plan.question, judgement.evidence):
+        chosen = choose(plan.question, judgement.evidence)
+        for evidence, whole in shorten(chosen, judgement.evidence[0], plan.most_sentences):
             quotes = tuple((evidence.passage, piece) for piece in _quotable(evidence.quote))
-            whole = evidence.unit in evidence.passage.chunk.units
+            whole = whole and evidence.unit in evidence.passage.chunk.units
             text = evidence.quote if whole else f"{evidence.quote}\n{ELLIPSIS}"
             yield Draft(text, quotes, evidence.unit.kind)
 
@@ -48,8 +52,55 @@ def choose(question: str, ranked: Sequence[Evidence]) -> list[Evidence]:
             words += length
             covered += evidence.support
     for evidence in _announced(question, best):
-        chosen.setdefault(_key(evidence), evidence)
+        chosen[_key(evidence)] = evidence
     return _within_limit(_reading_order(chosen.values(), best), best)
+
+
+def shorten(
+    chosen: Sequence[Evidence], best: Evidence, most: int | None
+) -> Iterator[tuple[Evidence, bool]]:
+    """Keep as many sentences as may be said; each unit comes with whether its list goes on whole.
+
+    The best stays, and the first, so that answers of every length open alike; then as ranked.
+    """
+    kept = _kept(chosen, best, most) if most is not None else {_key(one) for one in chosen}
+    for place, evidence in enumerate(chosen):
+        if _key(evidence) in kept:
+            following = chosen[place + 1 : place + 2]
+            cut = any(one.unit.kind != "sentence" and _key(one) not in kept for one in following)
+            yield _opening(evidence, most), not cut
+
+
+def _kept(chosen: Sequence[Evidence], best: Evidence, most: int) -> set[tuple[str, int]]:
+    kept: set[tuple[str, int]] = set()
+    spoken = 0
+    for evidence in sorted(
+        chosen, key=lambda one: (_key(one) != _key(best), one is not chosen[0], -one.support)
+    ):
+        spoken += len(_spoken(evidence))
+        if kept and spoken > most:
+            break
+        kept.add(_key(evidence))
+    return kept
+
+
+def _spoken(evidence: Evidence) -> list[int]:
+    """Give where the sentences of a unit end; the bare words of an item or a row are none."""
+    if evidence.unit.kind in {"code", "formula"}:
+        return []
+    if evidence.unit.kind == "sentence":
+        return [len(evidence.quote)]
+    ends = (end for _, end in split_sentences(evidence.quote))
+    return [end for end in ends if evidence.quote[:end].rstrip("\"'”’)]»*_")[-1:] in _STOPS]
+
+
+def _opening(evidence: Evidence, most: int | None) -> Evidence:
+    """Cut what has more sentences in itself than may be said."""
+    ends = _spoken(evidence)
+    if most is None or len(ends) <= most:
+        return evidence
+    unit = replace(evidence.unit, end=evidence.unit.start + ends[most - 1])
+    return replace(evidence, unit=unit)
 
 
 def _announced(question: str, best: Evidence) -> Iterator[Evidence]:

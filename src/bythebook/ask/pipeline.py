@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from bythebook.ask.compose import EXTRACTIVE
 from bythebook.ask.judge import Refusal, decide, narrow, nearest_sections
 from bythebook.ask.plan import make_plan
 from bythebook.ask.retrieve import retrieve
@@ -12,6 +13,7 @@ from bythebook.domain.answers import (
     Answered,
     Event,
     Judged,
+    Judgement,
     Outcome,
     Planned,
     RefusalType,
@@ -33,6 +35,7 @@ class AskPorts:
     judge: Judge
     generator: Generator
     reader_url: str
+    model: str = EXTRACTIVE  # what the generator is
 
 
 class _Clock:
@@ -64,12 +67,12 @@ async def answer(question: Question, ports: AskPorts) -> AsyncIterator[Event]:
     verdict = await decide(plan, candidates, ports.judge)
     clock.lap("judge")
 
-    def refused(refusal_type: RefusalType) -> Refused:
-        nearest = nearest_sections(passages, ports.reader_url)
-        return Refused(refusal_type, nearest, passages, verdict.judgement, plan.mode, clock.timings)
+    def refused(refusal_type: RefusalType, judgement: Judgement | None) -> Refused:
+        nearest, timings = nearest_sections(passages, ports.reader_url), clock.timings
+        return Refused(refusal_type, nearest, passages, judgement, plan.mode, timings, ports.model)
 
     if isinstance(verdict, Refusal):
-        yield refused(verdict.refusal_type)
+        yield refused(verdict.refusal_type, verdict.judgement)
         return
     passages, judgement = narrow(candidates, verdict.judgement, plan.top_k)
     yield Judged(judgement, verdict.disclaimer)
@@ -81,10 +84,17 @@ async def answer(question: Question, ports: AskPorts) -> AsyncIterator[Event]:
     clock.lap("compose")
     if not sentences:
         selection = plan.mode == "selected_text_only"
-        yield refused("selected_text_missing" if selection else "insufficient_grounding")
+        kind: RefusalType = "selected_text_missing" if selection else "insufficient_grounding"
+        yield refused(kind, judgement)
         return
     yield Answered(
-        tuple(sentences), passages, judgement, verdict.disclaimer, plan.mode, clock.timings
+        tuple(sentences),
+        passages,
+        judgement,
+        verdict.disclaimer,
+        plan.mode,
+        clock.timings,
+        ports.model,
     )
 
 

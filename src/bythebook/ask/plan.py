@@ -15,6 +15,28 @@ _OVERVIEW = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+_GREETING = re.compile(
+    r"""\W*(?:hi(?:ya)?|hello|hey|howdy|hallo|hola|greetings|good\ (?:morning|afternoon|evening|day))
+    (?:\W+(?:hi|hello|there|again|all|everyone|everybody|bot|assistant|book|how\ are\ you|to\ you))*\W*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ASKS_FOR_LIST = re.compile(
+    r"""\bhow\ (?:do|can|could|should|would|must|may)\ (?:I|we|you|one)\b|\bhow\ to\b
+    |\b(?:steps?|step-by-step|procedure|instructions|stages|phases|lists?|enumerate|itemi[sz]e|name\ (?:all|the))\b
+    |\bwhat\ are\ the\b|\b(?:which|what)\b.*\bare\ there\b""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+
+
+def is_greeting(text: str) -> bool:
+    """Say whether a text greets and asks nothing."""
+    return bool(_GREETING.fullmatch(text))
+
+
+def asks_for_list(text: str) -> bool:
+    """Say whether a question asks for steps or a list, which few sentences cannot give."""
+    return bool(_ASKS_FOR_LIST.search(text))
+
 
 def make_plan(question: Question) -> Plan:
     """Answer from the selection where there is one, else from the book."""
@@ -26,5 +48,6 @@ def make_plan(question: Question) -> Plan:
         top_k=question.top_k,
         book_id=question.scope.book_id,
         selected_text=selected,
+        most_sentences=question.most_sentences,
         overview=selected is not None and bool(_OVERVIEW.fullmatch(text)),
     )

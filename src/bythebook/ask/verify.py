@@ -9,7 +9,7 @@ from bythebook.domain.answers import Citation, Draft, Passage, Sentence
 _FACT = re.compile(r"\d+(?:[.,:]\d+)*|\b[A-Za-z_][\w.]*[_./][\w/]+\b|\b[a-z]+[A-Z]\w*|\b[A-Z]\w+")
 _LETTER = r"[0-9A-Za-z_\u00c0-\u04ff]"  # of scripts that part words by spaces
 _WITHIN = tuple(
-    (re.compile(f"{left}$"), re.compile(right))
+    (re.compile(rf"{left}\Z"), re.compile(right))
     for left, right in ((_LETTER, _LETTER), (r"\d", r"[.,:]\d"), (r"\d[.,:]", r"\d"))
 )
 ELLIPSIS = "…"

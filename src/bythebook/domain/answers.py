@@ -84,11 +84,27 @@ class Citation:
         return chunk.page_at(self.char_start - chunk.char_start)
 
     @property
+    def stands(self) -> bool:
+        """Whether the passage holds the quote, word for word, at its place."""
+        chunk = self.passage.chunk
+        start, end = self.char_start - chunk.char_start, self.char_end - chunk.char_start
+        return bool(self.quote) and start >= 0 and chunk.text[start:end] == self.quote
+
+    @property
     def place(self) -> str:
         """Where to find the quote, for people: chapter, section, page."""
         chunk = self.passage.chunk
         page = f"page {self.page.label or self.page.number}" if self.page else ""
         return " · ".join(dict.fromkeys(filter(None, (chunk.chapter, chunk.section, page))))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage that an answer rests on, with verbatim quotes that show why, the cited ones first."""
+
+    passage: Passage
+    cited: bool
+    quotes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +159,17 @@ class Answered:
     disclaimer: str | None
     mode: Mode
     timings: Mapping[str, float]
+    model_used: str = ""  # what wrote the sentences
+    tokens_used: int = 0  # that it was paid for; the book's own sentences cost none
+
+    @property
+    def grounded(self) -> bool:
+        """Whether every sentence rests on quotes that stand in passages of this run."""
+        return bool(self.sentences) and all(
+            sentence.citations
+            and all(cited.stands and cited.passage in self.passages for cited in sentence.citations)
+            for sentence in self.sentences
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +182,8 @@ class Refused:
     judgement: Judgement | None
     mode: Mode
     timings: Mapping[str, float]
+    model_used: str = ""
+    tokens_used: int = 0
 
 
 Event = Planned | Retrieved | Judged | Sentence | Answered | Refused

@@ -21,6 +21,7 @@ class Question:
     text: str
     scope: Scope = Scope()
     top_k: int = 5
+    most_sentences: int | None = None  # in the answer; none: as many as it takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +33,5 @@ class Plan:
     top_k: int
     book_id: str | None
     selected_text: str | None
+    most_sentences: int | None = None
     overview: bool = False  # "Explain this passage": asks for the selection itself

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal, Self
 
 from fastapi import APIRouter
 from fastapi.requests import Request
-from pydantic import UUID4, AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import UUID4, BaseModel, ConfigDict, Field, model_validator
 
-from bythebook.ask.answer_text import answer_text
 from bythebook.ask.links import quote_link, section_url
 from bythebook.ask.pipeline import AskPorts, collect
 from bythebook.ask.verify import numbered
 from bythebook.domain.answers import SELECTED_TEXT, Answered, Citation, Outcome, RefusalType
 from bythebook.domain.questions import Mode, Question, Scope
+from bythebook.http.fields import PLAIN, BookId, NearestSectionModel, to_nearest, told_text
 from bythebook.http.problems import Problem, ProblemKind
 
 PATHS = ("/api/query", "/v1/query")
@@ -45,27 +45,17 @@ _CODES: Mapping[ProblemKind, ErrorCode] = {
     "payload_too_large": "PAYLOAD_TOO_LARGE",
     "store_unavailable": "QDRANT_TIMEOUT",
     "embedder_unavailable": "COHERE_FAILURE",
+    "model_timeout": "OPENROUTER_TIMEOUT",
+    "model_failed": "OPENROUTER_FAILURE",
+    "rate_limited": "RATE_LIMIT_EXCEEDED",
+    "unauthorized": "UNAUTHORIZED",
+    "forbidden": "FORBIDDEN",
     "internal": "INTERNAL_ERROR",
 }
 
 
-def _no_nul(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("must not contain NUL characters")
-    return text
-
-
-def _no_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text.strip()
-
-
-_PLAIN = (AfterValidator(_no_nul), AfterValidator(_no_blank))
-# Lengths count what was sent, so they stand before the trimming.
-QueryText = Annotated[str, Field(min_length=1, max_length=500), *_PLAIN]
-SelectedText = Annotated[str, Field(min_length=10, max_length=5000), *_PLAIN]
-BookId = Annotated[str, Field(max_length=64), *_PLAIN]
+QueryText = Annotated[str, Field(min_length=1, max_length=500), *PLAIN]
+SelectedText = Annotated[str, Field(min_length=10, max_length=5000), *PLAIN]
 
 
 class QueryRequest(BaseModel):
@@ -114,14 +104,6 @@ class GroundedAnswer(BaseModel):
     mode: Mode
     sentences: list[str] = Field(min_length=1)
     disclaimer: str | None = None
-
-
-class NearestSectionModel(BaseModel):
-    """Where to read on."""
-
-    chapter: str
-    section: str
-    url: str
 
 
 class RefusalMessage(BaseModel):
@@ -218,22 +200,17 @@ def to_response(outcome: Outcome, reader_url: str, metadata: ResponseMetadata) -
         return QueryResponse(
             status="success", answer=_answer(outcome, reader_url), metadata=metadata
         )
-    nearest = [
-        NearestSectionModel(chapter=near.chapter, section=near.section, url=near.url)
-        for near in outcome.nearest_sections
-    ]
     refusal = RefusalMessage(
         reason=REFUSAL_MESSAGES[outcome.refusal_type],
         refusal_type=outcome.refusal_type,
-        nearest_sections=nearest,
+        nearest_sections=to_nearest(outcome.nearest_sections),
     )
     return QueryResponse(status="refused", refusal=refusal, metadata=metadata)
 
 
 def _answer(outcome: Answered, reader_url: str) -> GroundedAnswer:
-    text = answer_text(outcome.sentences)
     return GroundedAnswer(
-        text=f"{outcome.disclaimer} {text}" if outcome.disclaimer else text,
+        text=told_text(outcome),
         citations=[
             _citation(index, cited, reader_url) for index, cited in numbered(outcome.sentences)
         ],

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from fastapi import FastAPI
@@ -16,6 +17,7 @@ from bythebook.errors import (
     EmbedderFailed,
     InputError,
     NoBooks,
+    RecordsFailed,
     StoreFailed,
     UnknownBook,
 )
@@ -27,6 +29,12 @@ ProblemKind = Literal[
     "payload_too_large",
     "store_unavailable",
     "embedder_unavailable",
+    "database_unavailable",
+    "model_timeout",
+    "model_failed",
+    "unauthorized",
+    "forbidden",
+    "rate_limited",
     "internal",
 ]
 STATUS: Mapping[ProblemKind, int] = {
@@ -36,6 +44,12 @@ STATUS: Mapping[ProblemKind, int] = {
     "payload_too_large": 413,
     "store_unavailable": 503,
     "embedder_unavailable": 503,
+    "database_unavailable": 503,
+    "model_timeout": 504,
+    "model_failed": 502,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "rate_limited": 429,
     "internal": 500,
 }
 _KIND_OF_STATUS: Mapping[int, ProblemKind] = {
@@ -71,8 +85,12 @@ class Problem:
 Shape = Callable[[Request, Problem], dict[str, Any]]
 
 
-def install_problems(app: FastAPI, shapes: Mapping[str, Shape]) -> None:
-    """Answer every failure in the shape of the contract whose path was called."""
+def install_problems(
+    app: FastAPI,
+    shapes: Mapping[str, Shape],
+    statuses: Mapping[str, Mapping[ProblemKind, int]] = MappingProxyType({}),
+) -> None:
+    """Answer every failure in the shape, and with the status, of the contract that was called."""
 
     def respond(
         request: Request, problem: Problem, more: Mapping[str, str] | None = None
@@ -81,10 +99,12 @@ def install_problems(app: FastAPI, shapes: Mapping[str, Shape]) -> None:
         headers = {**(more or {}), "X-Request-ID": str(request.state.request_id)}
         if problem.retry_after is not None:
             headers["Retry-After"] = str(problem.retry_after)
-        return JSONResponse(shape(request, problem), problem.status, headers)
+        status = statuses.get(request.url.path, {}).get(problem.kind, problem.status)
+        return JSONResponse(shape(request, problem), status, headers)
 
     async def on_validation(request: Request, error: Exception) -> JSONResponse:
         errors = error.errors() if isinstance(error, RequestValidationError) else ()
+        request.state.rejected_body = getattr(error, "body", None)
         return respond(request, Problem("validation_failed", *_sentence(errors)))
 
     async def on_http(request: Request, error: Exception) -> JSONResponse:
@@ -113,6 +133,7 @@ _HTTP_MESSAGES: Mapping[ProblemKind, str] = {
     "payload_too_large": "The request body is larger than 256 KiB.",
     "store_unavailable": "The search service is temporarily unavailable. Please try again.",
     "embedder_unavailable": "Unable to process your query. Please try again.",
+    "database_unavailable": "The records cannot be reached. Please try again.",
     "internal": "Something went wrong on our side. Please try again.",
 }
 
@@ -136,6 +157,9 @@ def problem_of(error: Exception) -> Problem:
         return Problem(
             "embedder_unavailable", _HTTP_MESSAGES["embedder_unavailable"], "Embedding failed."
         )
+    if isinstance(error, RecordsFailed):
+        _log.error("records failed: %s", error)
+        return Problem("database_unavailable", _HTTP_MESSAGES["database_unavailable"])
     if isinstance(error, UnknownBook):
         return Problem("validation_failed", "book: There is no such book.")
     if isinstance(error, InputError):

@@ -1,0 +1,251 @@
+"""Contract D: POST /ask."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter
+from fastapi.requests import Request
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
+
+from bythebook.ask.pipeline import AskPorts, collect
+from bythebook.ask.sources import MOST_QUOTES, Quality, answer_sources, retrieval_quality
+from bythebook.domain.answers import SELECTED_TEXT, Answered, Outcome, Refused, Source
+from bythebook.domain.questions import Mode, Question, Scope
+from bythebook.http.fields import (
+    NO_NUL,
+    PLAIN,
+    BookId,
+    NearestSectionModel,
+    to_nearest,
+    told_text,
+)
+from bythebook.http.problems import STATUS, Problem, ProblemKind
+
+PATH = "/ask"
+CHUNKS = 5
+MOST_SENTENCES = 5
+MOST_TEXT = 2000  # characters of a chunk that are shown
+REFUSALS: Mapping[Mode, str] = {
+    "standard_rag": "This information is not available in the book.",
+    "selected_text_only": "This information is not available in the selected text.",
+}
+EMPTY_QUESTION = "Please provide a question about the book."
+_DETAILS: Mapping[ProblemKind, str] = {
+    "store_unavailable": "Unable to search the book. Please try again later.",
+    "embedder_unavailable": "Unable to search the book. Please try again later.",
+    "model_timeout": "Unable to generate answer. Please try again.",
+    "model_failed": "Unable to generate answer. Please try again.",
+    "internal": "Unable to generate answer. Please try again.",
+}
+_DESCRIBED: Mapping[ProblemKind, str] = {
+    "payload_too_large": "The body is larger than 256 KiB.",
+    "validation_failed": "A field is not valid; the detail names it.",
+    "internal": "A defect of ours.",
+    "store_unavailable": "The index or the embedder cannot be reached.",
+}
+STATUSES: Mapping[ProblemKind, int] = {"model_timeout": 503}
+
+
+AskText = Annotated[str, Field(min_length=1, max_length=1000), *PLAIN]
+AskSelection = Annotated[str, Field(max_length=10_000), NO_NUL, AfterValidator(str.strip)]
+_EXAMPLE_CHUNK: JsonDict = {
+    "chunk_id": "5f0c7c0a-93ab-5a64-8f0e-2f4c4a4f6f0e",
+    "text": "ROS 2 nodes communicate by topics, services and actions.",
+    "page": None,
+    "chapter": "Chapter 2: ROS 2 Fundamentals",
+    "section": "How do ROS 2 nodes communicate?",
+    "evidence": ["ROS 2 nodes communicate by topics, services and actions."],
+}
+
+
+class AskRequest(BaseModel):
+    """A reader's question."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"question": "What is the main theme of Chapter 3?", "selected_text": None},
+                {
+                    "question": "Explain this passage",
+                    "selected_text": "A node is a process that computes. Nodes exchange messages.",
+                },
+            ]
+        },
+    )
+
+    question: AskText = Field(description="The question.")
+    selected_text: AskSelection | None = Field(
+        None, description="Answer from this text only; a blank one counts as none."
+    )
+    book: BookId | None = Field(
+        None, description="Id of the book to ask; without it all books are searched."
+    )
+
+
+class ChunkReference(BaseModel):
+    """A chunk that the answer rests on, and its words that show why."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_CHUNK]})
+
+    chunk_id: str = Field(min_length=1, description='Or "selected_text".')
+    text: str = Field(
+        min_length=1, max_length=MOST_TEXT, description='A longer one is cut and ends in "...".'
+    )
+    page: int | None = Field(None, ge=1, description="Where the book has pages.")
+    chapter: str | None = None
+    section: str | None = None
+    evidence: list[str] = Field(
+        default_factory=list,
+        max_length=MOST_QUOTES,
+        description="Verbatim quotes of the chunk, those that the answer cites first.",
+    )
+
+
+class AskResponse(BaseModel):
+    """An answer with the chunks it rests on, or the fixed sentence that there is none."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "answer": _EXAMPLE_CHUNK["text"],
+                    "sources": [_EXAMPLE_CHUNK["chunk_id"]],
+                    "matched_chunks": [_EXAMPLE_CHUNK],
+                    "grounded": True,
+                    "retrieval_quality": "Partial",
+                    "nearest_sections": [],
+                    "disclaimer": None,
+                },
+                {
+                    "answer": REFUSALS["standard_rag"],
+                    "sources": [],
+                    "matched_chunks": [],
+                    "grounded": False,
+                    "retrieval_quality": "Poor",
+                    "nearest_sections": [],
+                    "disclaimer": None,
+                },
+            ]
+        }
+    )
+
+    answer: str = Field(min_length=1)
+    sources: list[str] = Field(description="Ids of the matched chunks, in their order.")
+    matched_chunks: list[ChunkReference] = Field(
+        description="The cited ones first, then others judged relevant, best first."
+    )
+    grounded: bool = Field(description="Whether every sentence rests on a quote that was found.")
+    retrieval_quality: Quality | None = Field(None, description="Null with a selected text.")
+    nearest_sections: list[NearestSectionModel] = Field(
+        default_factory=list, description="Where to read on after a refusal."
+    )
+    disclaimer: str | None = Field(None, description="What a cautious answer opens with.")
+
+    @model_validator(mode="after")
+    def _names_its_chunks(self) -> Self:
+        if self.sources != [chunk.chunk_id for chunk in self.matched_chunks]:
+            raise ValueError("sources must be the ids of matched_chunks")
+        if not self.sources and (self.grounded or self.answer not in REFUSALS.values()):
+            raise ValueError("an answer must have at least one source")
+        return self
+
+
+class AskError(BaseModel):
+    """A failure."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"error": "validation_failed", "detail": EMPTY_QUESTION}]}
+    )
+
+    error: ProblemKind
+    detail: str = Field(min_length=1)
+
+
+def ask_router(ports: AskPorts) -> APIRouter:
+    """Make the route of contract D."""
+    router = APIRouter(tags=["D: ask"])
+    errors: dict[int | str, dict[str, Any]] = {
+        STATUS[kind]: _described(kind, text) for kind, text in _DESCRIBED.items()
+    }
+
+    @router.post(PATH, responses=errors, operation_id="ask", summary="Ask, and see the evidence")
+    async def ask(body: AskRequest) -> AskResponse:
+        """Answer in one to five sentences, with the chunks and their words that show why."""
+        return to_response(await collect(to_question(body), ports))
+
+    return router
+
+
+def _described(kind: ProblemKind, text: str) -> dict[str, Any]:
+    error = AskError(error=kind, detail=_DETAILS.get(kind, text))
+    content = {"application/json": {"example": error.model_dump(mode="json")}}
+    return {"model": AskError, "description": text, "content": content}
+
+
+def to_question(body: AskRequest) -> Question:
+    """Read the request; a selection overrides retrieval."""
+    return Question(
+        body.question, Scope(body.book, body.selected_text or None), CHUNKS, MOST_SENTENCES
+    )
+
+
+def to_response(outcome: Outcome) -> AskResponse:
+    """Write an outcome as contract D's response."""
+    retrieved = outcome.mode == "standard_rag"
+    quality = retrieval_quality(outcome) if retrieved else None
+    if isinstance(outcome, Refused):
+        return AskResponse(
+            answer=REFUSALS[outcome.mode],
+            sources=[],
+            matched_chunks=[],
+            grounded=False,
+            retrieval_quality=quality,
+            nearest_sections=to_nearest(outcome.nearest_sections),
+        )
+    return _answered(outcome, quality)
+
+
+def _answered(outcome: Answered, quality: Quality | None) -> AskResponse:
+    chunks = [_chunk(source) for source in answer_sources(outcome)]
+    return AskResponse(
+        answer=told_text(outcome),
+        sources=[chunk.chunk_id for chunk in chunks],
+        matched_chunks=chunks,
+        grounded=outcome.grounded,
+        retrieval_quality=quality,
+        disclaimer=outcome.disclaimer,
+    )
+
+
+def _chunk(source: Source) -> ChunkReference:
+    chunk = source.passage.chunk
+    text = chunk.text if len(chunk.text) <= MOST_TEXT else chunk.text[: MOST_TEXT - 3] + "..."
+    if source.passage.is_selection:
+        return ChunkReference(chunk_id=SELECTED_TEXT, text=text, evidence=list(source.quotes))
+    return ChunkReference(
+        chunk_id=chunk.chunk_id,
+        text=text,
+        page=chunk.page,
+        chapter=chunk.chapter or None,
+        section=chunk.section or None,
+        evidence=list(source.quotes),
+    )
+
+
+def error_shape(request: Request, problem: Problem) -> dict[str, Any]:
+    """Write a failure as contract D's error."""
+    told = " ".join(filter(None, (problem.message, problem.details)))
+    detail = _DETAILS.get(problem.kind, told)
+    if problem.kind == "validation_failed" and _asks_nothing(request):
+        detail = EMPTY_QUESTION
+    return AskError(error=problem.kind, detail=detail).model_dump(mode="json")
+
+
+def _asks_nothing(request: Request) -> bool:
+    body = getattr(request.state, "rejected_body", None)
+    if not isinstance(body, dict):
+        return False
+    question = body.get("question")
+    return question is None or (isinstance(question, str) and not question.strip())

@@ -1,0 +1,288 @@
+"""Contract B: POST /query."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from fastapi.requests import Request
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.config import JsonDict
+
+from bythebook.ask.links import section_url
+from bythebook.ask.pipeline import AskPorts, collect
+from bythebook.ask.plan import asks_for_list, is_greeting
+from bythebook.ask.relevance import on_scale
+from bythebook.ask.sources import answer_sources
+from bythebook.domain.answers import Answered, NearestSection, Outcome, Passage, Refused
+from bythebook.domain.books import Chunk
+from bythebook.domain.questions import Question, Scope
+from bythebook.errors import InputError, UnknownBook, UnknownDocument
+from bythebook.http.fields import PLAIN, BookId, told_text
+from bythebook.http.problems import STATUS, Problem, ProblemKind
+from bythebook.ports import Library
+
+PATH = "/query"
+BOUNDARY = 0.70  # of relevance, on this contract's scale
+MOST_SENTENCES = 3
+WELCOME = "Hello! Ask a question about the book, and you will get what it says, with the pages."
+NO_MATCH = "The book does not answer this question."
+ErrorType = Literal[
+    "ValidationError",
+    "RetrievalError",
+    "GenerationError",
+    "TimeoutError",
+    "RateLimitError",
+    "UnknownError",
+    "AuthenticationError",
+    "PermissionError",
+    "PayloadTooLarge",
+]
+_TYPES: Mapping[ProblemKind, ErrorType] = {
+    "validation_failed": "ValidationError",
+    "store_unavailable": "RetrievalError",
+    "embedder_unavailable": "RetrievalError",
+    "model_failed": "GenerationError",
+    "model_timeout": "TimeoutError",
+    "rate_limited": "RateLimitError",
+    "internal": "UnknownError",
+    "unauthorized": "AuthenticationError",
+    "forbidden": "PermissionError",
+    "payload_too_large": "PayloadTooLarge",
+}
+_DESCRIBED: Mapping[ProblemKind, str] = {
+    "payload_too_large": "The body is larger than 256 KiB.",
+    "validation_failed": "A field is not valid; the message names it.",
+    "internal": "A defect of ours.",
+    "store_unavailable": "The index or the embedder cannot be reached.",
+}
+RagQuery = Annotated[str, Field(min_length=1, max_length=2000), *PLAIN]
+_QUERY: TypeAdapter[str] = TypeAdapter(RagQuery)
+_EXAMPLE_QUERY = "How do I create a ROS 2 publisher in Python?"
+_EXAMPLE_SOURCE: JsonDict = {
+    "url": "https://example.org/book/ros2/writing-nodes#a-publisher",
+    "page_title": "Writing Nodes",
+    "relevance_score": 0.8642,
+    "chunk_index": 2,
+}
+
+
+class RagRequest(BaseModel):
+    """A reader's question."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"query": _EXAMPLE_QUERY, "top_k": 5, "model": "gpt-3.5-turbo"}]
+        },
+    )
+
+    query: RagQuery = Field(description="The question.")
+    top_k: int = Field(5, ge=1, le=50, strict=True, description="How many chunks to retrieve.")
+    model: str | None = Field(
+        None,
+        description="Language model to answer with, one of those that the service allows; "
+        "without it the configured one.",
+    )
+    book: BookId | None = Field(
+        None, description="Id of the book to ask; without it all books are searched."
+    )
+
+
+class SourceReference(BaseModel):
+    """A page that the answer rests on."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_SOURCE]})
+
+    url: str = Field(
+        pattern="^https?://",
+        json_schema_extra={"format": "uri"},
+        description="Opens the page at its best section.",
+    )
+    page_title: str = Field(min_length=1)
+    relevance_score: float = Field(ge=0.0, le=1.0, description="Of the page's best chunk.")
+    chunk_index: int | None = Field(None, ge=0, description="Place of that chunk in the page.")
+
+
+class RagResponse(BaseModel):
+    """An answer with its pages; without a match it says so, and has none."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "query": _EXAMPLE_QUERY,
+                    "answer": "A publisher is made by calling create_publisher() with the message "
+                    "type, the topic name and the queue depth.",
+                    "sources": [_EXAMPLE_SOURCE],
+                    "model_used": "bythebook-extractive",
+                    "tokens_used": 0,
+                    "retrieval_count": 5,
+                    "disclaimer": None,
+                }
+            ]
+        }
+    )
+
+    query: str = Field(description="The question, as asked.")
+    answer: str = Field(min_length=1)
+    sources: list[SourceReference] = Field(
+        description="One per page: the cited ones first, then others judged relevant, best first."
+    )
+    model_used: str = Field(description="What answered.")
+    tokens_used: int = Field(ge=0, description="Prompt and completion; 0 without a model.")
+    retrieval_count: int = Field(ge=0, description="Chunks retrieved, before pages are folded.")
+    disclaimer: str | None = Field(None, description="What a cautious answer opens with.")
+
+
+class RagError(BaseModel):
+    """A failure."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "error": True,
+                    "error_type": "RetrievalError",
+                    "error_message": "The search service is temporarily unavailable. "
+                    "Please try again.",
+                    "query": _EXAMPLE_QUERY,
+                    "status_code": 503,
+                }
+            ]
+        }
+    )
+
+    error: Literal[True] = True
+    error_type: ErrorType
+    error_message: str = Field(min_length=1)
+    query: str | None = Field(None, description="The question, where it could be read.")
+    status_code: int = Field(ge=400, le=599)
+
+
+def rag_router(ports: AskPorts, models: Sequence[str]) -> APIRouter:
+    """Make the route of contract B."""
+    router = APIRouter(tags=["B: retrieval-augmented query"])
+    errors: dict[int | str, dict[str, Any]] = {
+        STATUS[kind]: _described(kind, text) for kind, text in _DESCRIBED.items()
+    }
+
+    @router.post(PATH, responses=errors, operation_id="rag_query", summary="Ask, and get the pages")
+    async def query(request: Request, body: RagRequest) -> RagResponse:
+        """Answer a question in few sentences, with the pages that say so."""
+        request.state.query = body.query
+        _require_model(body.model, models)
+        if is_greeting(body.query):
+            return _welcome(body, ports)
+        outcome = await collect(to_question(body), ports)
+        return await asyncio.to_thread(to_response, body.query, outcome, ports)
+
+    return router
+
+
+def _described(kind: ProblemKind, text: str) -> dict[str, Any]:
+    error = RagError(error_type=_TYPES[kind], error_message=text, status_code=STATUS[kind])
+    content = {"application/json": {"example": error.model_dump(mode="json")}}
+    return {"model": RagError, "description": text, "content": content}
+
+
+def to_question(body: RagRequest) -> Question:
+    """Read the request; few sentences are not enough for steps or a list."""
+    most = None if asks_for_list(body.query) else MOST_SENTENCES
+    return Question(body.query, Scope(body.book), body.top_k, most)
+
+
+def to_response(query: str, outcome: Outcome, ports: AskPorts) -> RagResponse:
+    """Write an outcome as contract B's response."""
+    answered = outcome if isinstance(outcome, Answered) else None
+    return RagResponse(
+        query=query,
+        answer=_no_match(outcome) if isinstance(outcome, Refused) else told_text(outcome),
+        sources=_sources(answered, ports) if answered else [],
+        model_used=outcome.model_used,
+        tokens_used=outcome.tokens_used,
+        retrieval_count=len(outcome.passages),
+        disclaimer=answered.disclaimer if answered else None,
+    )
+
+
+def _require_model(model: str | None, models: Sequence[str]) -> None:
+    if model is not None and model not in models:
+        raise InputError(f"model: must be one of: {', '.join(models)}.")
+
+
+def _welcome(body: RagRequest, ports: AskPorts) -> RagResponse:
+    if body.book is not None:
+        ports.library.book(body.book)
+    return RagResponse(
+        query=body.query,
+        answer=WELCOME,
+        sources=[],
+        model_used=ports.model,
+        tokens_used=0,
+        retrieval_count=0,
+    )
+
+
+def _no_match(outcome: Refused) -> str:
+    names = dict.fromkeys(_name(near) for near in outcome.nearest_sections)
+    return f"{NO_MATCH} The nearest sections are: {'; '.join(names)}." if names else NO_MATCH
+
+
+def _name(near: NearestSection) -> str:
+    return " · ".join(dict.fromkeys(filter(None, (near.chapter, near.section))))
+
+
+def _sources(outcome: Answered, ports: AskPorts) -> list[SourceReference]:
+    """Fold sources to pages, each with its best score: those with a cited chunk first."""
+    found = sorted(answer_sources(outcome), key=lambda source: -source.passage.relevance)
+    cited = {_page(source.passage.chunk) for source in found if source.cited}
+    pages: dict[tuple[str, str], Passage] = {}
+    for source in found:
+        pages.setdefault(_page(source.passage.chunk), source.passage)
+    return [_source(pages[page], ports) for page in sorted(pages, key=lambda one: one not in cited)]
+
+
+def _page(chunk: Chunk) -> tuple[str, str]:
+    return chunk.book_id, chunk.document_id
+
+
+def _source(passage: Passage, ports: AskPorts) -> SourceReference:
+    return SourceReference(
+        url=section_url(passage.chunk, ports.reader_url),
+        page_title=_page_title(passage.chunk, ports.library),
+        relevance_score=round(on_scale(passage.relevance, BOUNDARY), 4),
+        chunk_index=passage.chunk.chunk_index,
+    )
+
+
+def _page_title(chunk: Chunk, library: Library) -> str:
+    try:
+        title = library.document(chunk.book_id, chunk.document_id).title
+    except (UnknownBook, UnknownDocument):
+        title = ""  # another generation took the place of the one that was searched
+    return title or chunk.chapter or chunk.section or chunk.document_id
+
+
+def error_shape(request: Request, problem: Problem) -> dict[str, Any]:
+    """Write a failure as contract B's error."""
+    kind = _TYPES.get(problem.kind)
+    if kind is None:  # a wrong method is no failure of this contract
+        return {"error": problem.kind, "message": problem.message}
+    error = RagError(
+        error_type=kind,
+        error_message=" ".join(filter(None, (problem.message, problem.details))),
+        query=_query_of(request),
+        status_code=problem.status,
+    )
+    return error.model_dump(mode="json")
+
+
+def _query_of(request: Request) -> str | None:
+    """Give the question where it could be read, even of a request that is otherwise not valid."""
+    body = getattr(request.state, "rejected_body", None)
+    given = body.get("query") if isinstance(body, dict) else None
+    try:
+        return getattr(request.state, "query", None) or _QUERY.validate_python(given)
+    except ValidationError:
+        return None

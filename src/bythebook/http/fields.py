@@ -1,0 +1,49 @@
+"""What several contracts have in common: kinds of text, nearest sections, the text of an answer."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, Field
+
+from bythebook.ask.answer_text import answer_text
+from bythebook.domain.answers import Answered, NearestSection
+
+
+def _no_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("must not contain NUL characters")
+    return text
+
+
+def _no_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text.strip()
+
+
+NO_NUL = AfterValidator(_no_nul)
+# Lengths count what was sent, so they stand before these, which trim.
+PLAIN = (NO_NUL, AfterValidator(_no_blank))
+BookId = Annotated[str, Field(max_length=64), *PLAIN]
+
+
+class NearestSectionModel(BaseModel):
+    """Where to read on."""
+
+    chapter: str
+    section: str
+    url: str
+
+
+def to_nearest(sections: Sequence[NearestSection]) -> list[NearestSectionModel]:
+    """Write where to read on."""
+    return [
+        NearestSectionModel(chapter=near.chapter, section=near.section, url=near.url)
+        for near in sections
+    ]
+
+
+def told_text(outcome: Answered) -> str:
+    """Set an answer as one text, opened by its disclaimer where one is due."""
+    text = answer_text(outcome.sentences)
+    return f"{outcome.disclaimer} {text}" if outcome.disclaimer else text

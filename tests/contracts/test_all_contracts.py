@@ -1,0 +1,168 @@
+"""One question through every contract and the command line: one verdict, one set of sources."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from bythebook.ask.links import section_url
+from bythebook.ask.pipeline import collect
+from bythebook.bootstrap import Core
+from bythebook.domain.questions import Question
+
+ANSWERED = (
+    "How do ROS 2 nodes communicate?",
+    "What is ROS 2?",
+    "How does ROS 2 work?",
+    "How do I create a ROS 2 publisher in Python?",
+    "What is the main theme of Chapter 3?",
+    "What are the stages of the perception-action loop?",
+    "What is the main weakness of a quadruped?",
+    "How heavy are full-grown human-shaped machines these days?",
+    "What's the best reason for giving a machine a body like ours rather than wheels?",
+    "By what factor should a control layer be faster than the layer above it?",
+)
+REFUSED = (
+    "Who won the football world cup in 1998?",
+    "What is the best recipe for apple pie?",
+    "postgres index not used for LIKE query",
+    "🤖🤖🤖",
+)
+SELECTION = "The capital of Iceland is Reykjavik. Herons fish at the river in the morning."
+NO_MATCH = "The book does not answer this question."
+
+
+@dataclass
+class Told:
+    """What one way of asking said of a question."""
+
+    answered: bool
+    text: str
+    first_quote: str | None = None  # where that way of asking shows quotes
+    pages: set[str] = field(default_factory=set)
+    cited: list[str] = field(default_factory=list)  # what it cites, as pages or as chunks
+    nearest: list[str] = field(default_factory=list)
+
+
+def page(url: str) -> str:
+    return url.partition("#")[0].partition("?")[0]
+
+
+def told_by_a(envelope: dict[str, Any]) -> Told:
+    answer, refusal = envelope["answer"], envelope["refusal"]
+    if answer is None:
+        near = [section["section"] for section in refusal["nearest_sections"]]
+        return Told(False, refusal["reason"], nearest=near)
+    citations = answer["citations"]
+    pages = {page(one["source_url"]) for one in citations if one["source_url"]}
+    chunks = [one["chunk_id"] for one in citations]
+    return Told(True, answer["text"], citations[0]["referenced_text"], pages, chunks)
+
+
+def told_by_b(value: dict[str, Any]) -> Told:
+    pages = [page(source["url"]) for source in value["sources"]]
+    refused = value["answer"].startswith(NO_MATCH)
+    assert refused is (pages == [])
+    return Told(not refused, value["answer"], None, set(pages), pages)
+
+
+def told_by_d(value: dict[str, Any]) -> Told:
+    if not value["grounded"]:
+        near = [section["section"] for section in value["nearest_sections"]]
+        return Told(False, value["answer"], nearest=near)
+    quotes = [quote for chunk in value["matched_chunks"] for quote in chunk["evidence"]]
+    first = next(quote for quote in quotes if value["answer"].startswith(quote))
+    return Told(True, value["answer"], first, cited=value["sources"])
+
+
+def asked(client: httpx.Client, path: str, **body: object) -> dict[str, Any]:
+    reply = client.post(path, json=body)
+    assert reply.status_code == 200, reply.text
+    value: dict[str, Any] = reply.json()
+    return value
+
+
+@cache
+def command_line(data_dir: Path, port: int, question: str, *more: str) -> tuple[int, Told]:
+    """Ask by the command, in a process of its own."""
+    environment = os.environ | {
+        "BYTHEBOOK_DATA_DIR": str(data_dir),
+        "BYTHEBOOK_PORT": str(port),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "bythebook", "ask", question, "--json", *more],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=data_dir,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.returncode, told_by_a(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("question", [*ANSWERED, *REFUSED])
+def test_a_question_has_one_verdict_and_one_first_quote(
+    client: httpx.Client, sample_core: Core, question: str
+) -> None:
+    settings = sample_core.settings
+    a = told_by_a(asked(client, "/api/query", query=question))
+    b = told_by_b(asked(client, "/query", query=question))
+    d = told_by_d(asked(client, "/ask", question=question))
+    code, terminal = command_line(settings.data_dir, settings.port, question)
+    assert [one.answered for one in (a, b, d, terminal)] == [question in ANSWERED] * 4
+    assert code == (0 if a.answered else 1)
+    assert terminal == a
+    if not a.answered:
+        assert d.nearest == a.nearest
+        assert all(section in b.text for section in a.nearest)
+        return
+    assert a.first_quote is not None
+    assert a.first_quote == d.first_quote
+    assert b.text.startswith(a.first_quote)
+
+
+@pytest.mark.parametrize("question", ANSWERED)
+def test_all_sources_come_from_one_retrieved_set(
+    client: httpx.Client, sample_core: Core, question: str
+) -> None:
+    outcome = asyncio.run(collect(Question(question), sample_core.ask))
+    retrieved = {passage.chunk.chunk_id for passage in outcome.passages}
+    pages = {
+        page(section_url(passage.chunk, sample_core.ask.reader_url)) for passage in outcome.passages
+    }
+    a = asked(client, "/api/query", query=question)
+    b = told_by_b(asked(client, "/query", query=question))
+    d = told_by_d(asked(client, "/ask", question=question))
+    assert a["metadata"]["chunks_retrieved"] == len(retrieved) == 5
+    assert set(told_by_a(a).cited) <= set(d.cited) <= retrieved
+    assert b.pages <= pages
+    assert b.cited[0] in told_by_a(a).pages
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [("What is the capital of Iceland?", True), ("How do ROS 2 nodes communicate?", False)],
+)
+def test_a_selection_has_one_verdict(
+    client: httpx.Client, sample_core: Core, question: str, answered: bool
+) -> None:
+    settings = sample_core.settings
+    a = told_by_a(asked(client, "/api/query", query=question, selected_text=SELECTION))
+    d = told_by_d(asked(client, "/ask", question=question, selected_text=SELECTION))
+    code, terminal = command_line(
+        settings.data_dir, settings.port, question, "--selected-text", SELECTION
+    )
+    assert [one.answered for one in (a, d, terminal)] == [answered] * 3
+    assert code == (0 if answered else 1)
+    assert a.first_quote == d.first_quote == terminal.first_quote
+    assert set(a.cited) == set(d.cited) == ({"selected_text"} if answered else set())
