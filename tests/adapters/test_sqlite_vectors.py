@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -108,3 +109,20 @@ def test_a_damaged_cache_is_a_failed_store_that_says_what_to_do(path: Path) -> N
         with pytest.raises(StoreFailed, match=r"vectors\.sqlite") as caught:
             use()
         assert "delete it" in caught.value.help_message
+
+
+def test_many_at_once_may_open_a_cache_that_is_not_there_yet(tmp_path: Path) -> None:
+    """Setting a new file up is the one step in which SQLite itself does not wait for others."""
+    for turn in range(20):
+        cache = SqliteVectors(tmp_path / str(turn) / "vectors.sqlite")
+        together = threading.Barrier(8)
+
+        def put(
+            number: int, cache: SqliteVectors = cache, together: threading.Barrier = together
+        ) -> None:
+            together.wait()
+            cache.put("model", {str(number): vector(number)})
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(put, range(8)))
+        assert len(cache.get("model", [str(number) for number in range(8)])) == 8

@@ -1,6 +1,7 @@
 """The vector cache: one SQLite file in the data folder."""
 
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from bythebook.ports import Vector
 
 _BATCH = 500  # under SQLite's limit of variables in a statement
 _FLOAT = np.dtype(np.float32).itemsize
+_PATIENCE = 30.0  # seconds to wait for another writer
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
   model TEXT NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, hash)
@@ -59,10 +61,9 @@ class SqliteVectors:
         """Open for one piece of work: runs are few, and a process may be killed at any time."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            connection = sqlite3.connect(self._path, timeout=30)
+            connection = sqlite3.connect(self._path, timeout=_PATIENCE)
             try:
-                connection.execute("PRAGMA journal_mode=WAL")
-                connection.execute(_SCHEMA)
+                _prepare(connection)
                 with connection:
                     yield connection
             finally:
@@ -72,3 +73,19 @@ class SqliteVectors:
                 f"The vector cache {self._path.name} cannot be used ({error}).",
                 "If it is damaged, delete it: the next ingest embeds again.",
             ) from error
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Make a new file ready; waits for others who do so, since SQLite does not wait here itself."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+                connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(_SCHEMA)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
