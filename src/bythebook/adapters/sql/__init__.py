@@ -1,0 +1,1 @@
+"""Records in SQLite or PostgreSQL, by SQLAlchemy; the schema's history is in `migrations`."""

@@ -1,0 +1,228 @@
+"""What is kept of questions, conversations, keys and feedback."""
+
+import hashlib
+import secrets
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Literal
+
+from bythebook.domain.answers import NearestSection, RefusalType
+from bythebook.domain.questions import Mode
+
+ContractName = Literal["query", "rag", "chat", "ask"]  # A, B, C and D
+QueryStatus = Literal["success", "refused", "error"]
+Role = Literal["user", "assistant"]
+ThreadState = Literal["active", "archived"]
+KeyScope = Literal["ask", "admin"]
+
+LIVE_MESSAGES = 50  # of a thread; older ones are archived
+TOPIC_SUMMARY_CHARACTERS = 200
+FEEDBACK_REASON_CHARACTERS = 500
+QUERIES_KEPT = timedelta(days=90)
+THREAD_IDLE = timedelta(hours=1)
+_KEY_MARK = "btb_"
+_KEY_PREFIX_CHARACTERS = len(_KEY_MARK) + 8  # tells keys apart, and leaves over 200 bits unsaid
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSection:
+    """A section that an answer quoted."""
+
+    book_id: str
+    chapter: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEntry:
+    """A question and how it went; never its answer, a chunk or the selected text."""
+
+    request_id: uuid.UUID
+    contract: ContractName
+    mode: Mode
+    status: QueryStatus
+    query_text: str
+    created_at: datetime
+    processing_time_ms: int
+    session_id: uuid.UUID | None = None
+    user_ip: str | None = None
+    book_id: str | None = None
+    selected_text_length: int | None = None
+    refusal_type: RefusalType | None = None
+    refusal_reason: str | None = None
+    chunks_retrieved: int = 0
+    top_chunk_score: float | None = None  # relevance of the best passage
+    raw_cosine: float | None = None
+    borderline: bool = False
+    has_sufficient_context: bool | None = None
+    cited_sections: tuple[CitedSection, ...] = ()
+    nearest_section: NearestSection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DayCount:
+    """How many questions a day (UTC) brought."""
+
+    day: date
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question that came more than once or not, as last asked."""
+
+    text: str
+    times: int
+    nearest_section: NearestSection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CitedChapter:
+    """A chapter and how many answers quoted it."""
+
+    book_id: str
+    chapter: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStats:
+    """What readers asked in a period, and what became of it."""
+
+    questions: int
+    per_day: tuple[DayCount, ...]
+    by_status: Mapping[QueryStatus, int]
+    refusals: Mapping[RefusalType, int]
+    borderline: int
+    most_asked: tuple[AskedQuestion, ...]
+    most_refused: tuple[AskedQuestion, ...]
+    most_cited: tuple[CitedChapter, ...]
+
+    @property
+    def refusal_rates(self) -> Mapping[RefusalType, float]:
+        """The share of all questions that was refused, by type."""
+        return {kind: count / self.questions for kind, count in self.refusals.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCitation:
+    """A quote under an assistant's message, as the reader was shown it."""
+
+    sentence: int
+    chunk_id: str
+    char_start: int
+    char_end: int
+    chapter: str | None = None
+    section: str | None = None
+    source_url: str | None = None
+    referenced_text: str | None = None
+    document_id: str | None = None
+    link: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What one side said in a conversation."""
+
+    role: Role
+    content: str
+    created_at: datetime
+    confidence: float | None = None
+    citations: tuple[MessageCitation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question and its answer: what a conversation grows by, whole or not at all."""
+
+    asked: Message
+    answered: Message
+
+    def __post_init__(self) -> None:
+        if (self.asked.role, self.answered.role) != ("user", "assistant"):
+            raise ValueError("an exchange is a user's message and then an assistant's")
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation of one owner: its newest messages, oldest first."""
+
+    session_id: uuid.UUID
+    messages: tuple[Message, ...]
+    message_count: int  # archived ones too
+    created_at: datetime
+    updated_at: datetime
+    state: ThreadState
+    topic_summary: str | None
+    metadata: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTerms:
+    """What a key allows; None where it sets no bound."""
+
+    scope: KeyScope
+    books: tuple[str, ...] | None = None
+    origins: tuple[str, ...] | None = None
+    limit_per_minute: int | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as it is kept: the secret itself is not."""
+
+    key_id: uuid.UUID
+    prefix: str
+    terms: KeyTerms
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+    def usable_at(self, now: datetime) -> bool:
+        """Whether it opens anything: not revoked, not expired."""
+        expires = self.terms.expires_at
+        return self.revoked_at is None and (expires is None or now < expires)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A new key with its secret, which is shown once and kept nowhere."""
+
+    key: ApiKey
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a reader thought of an answer."""
+
+    request_id: uuid.UUID
+    helpful: bool
+    created_at: datetime
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What was too old to keep."""
+
+    queries: int
+    sessions: int
+    feedback: int
+
+
+def new_secret() -> str:
+    """Make a key of 256 random bits."""
+    return _KEY_MARK + secrets.token_urlsafe(32)
+
+
+def key_prefix(secret: str) -> str:
+    """Give the part of a key that may be shown."""
+    return secret[:_KEY_PREFIX_CHARACTERS]
+
+
+def key_hash(secret: str) -> str:
+    """Hash a key; plain SHA-256 is enough, since 256 random bits cannot be guessed."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
