@@ -11,23 +11,23 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TypeVar
 
-from bythebook.adapters.book_json import (
-    book_from_json,
-    book_to_json,
-    cuts_from_json,
-    cuts_to_json,
-    document_from_json,
-    document_to_json,
-    report_from_json,
-    report_to_json,
+from bythebook.adapters.book_json import book_from_json, book_to_json, report_to_json
+from bythebook.adapters.generation_files import (
+    load_cuts,
+    load_document,
+    load_report,
+    read_contents,
+    replace_file,
+    sync_folder,
+    write_documents,
 )
-from bythebook.domain.books import Book, Cut, CutDocument, Document
+from bythebook.domain.books import Book, CutDocument, Document
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import BusyBook, StoreFailed, UnknownBook, UnknownDocument
 
@@ -40,7 +40,7 @@ class BookFolder:
 
     def __init__(self, data_dir: Path) -> None:
         self.root = data_dir / "books"
-        self._load = lru_cache(maxsize=256)(_load_document)
+        self._load = lru_cache(maxsize=256)(load_document)
 
     def books(self) -> Sequence[Book]:
         """Give every published book, by id."""
@@ -68,7 +68,7 @@ class BookFolder:
         """Give one, or raise UnknownDocument."""
 
         def find(folder: Path) -> Document:
-            for entry in _contents(folder):
+            for entry in read_contents(folder):
                 if entry["document_id"] == document_id:
                     return self._load(folder / "documents" / entry["file"])
             raise UnknownDocument(f"The book {book_id!r} has no page {document_id!r}.")
@@ -77,7 +77,7 @@ class BookFolder:
 
     def report(self, book_id: str) -> IngestReport:
         """Give the report of the run that made the live generation."""
-        return self._settled(book_id, _load_report)
+        return self._settled(book_id, load_report)
 
     def _settled(self, book_id: str, read: Callable[[Path], T]) -> T:
         """Read from the live generation; once more if another took its place meanwhile."""
@@ -90,7 +90,7 @@ class BookFolder:
             return read(self.generation_folder(self.book(book_id)))
 
     def _all_documents(self, folder: Path) -> Sequence[Document]:
-        return [self._load(folder / "documents" / entry["file"]) for entry in _contents(folder)]
+        return [self._load(folder / "documents" / entry["file"]) for entry in read_contents(folder)]
 
     def cut_documents(self, book: Book) -> dict[str, CutDocument]:
         """Give the documents of a generation with their cuts, by fingerprint."""
@@ -98,10 +98,10 @@ class BookFolder:
         return {
             entry["fingerprint"]: CutDocument(
                 entry["fingerprint"],
-                _load_document(folder / "documents" / entry["file"]),
-                _load_cuts(folder / "cuts" / entry["file"]),
+                load_document(folder / "documents" / entry["file"]),
+                load_cuts(folder / "cuts" / entry["file"]),
             )
-            for entry in _contents(folder)
+            for entry in read_contents(folder)
         }
 
     def generation_folder(self, book: Book) -> Path:
@@ -134,10 +134,10 @@ class BookFolder:
     def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
         """Keep the texts, switch the pointer, remove older generations."""
         folder = self.generation_folder(book)
-        taken_over = _write_documents(folder, documents, self._kept_files(book.book_id, report))
-        _replace(folder / "report.json", json.dumps(report_to_json(report), ensure_ascii=False))
-        _sync(folder, taken_over)
-        _replace(
+        taken_over = write_documents(folder, documents, self._kept_files(book.book_id, report))
+        replace_file(folder / "report.json", json.dumps(report_to_json(report), ensure_ascii=False))
+        sync_folder(folder, taken_over)
+        replace_file(
             self.root / book.book_id / "current.json", json.dumps(book_to_json(book), indent=1)
         )
         self._sweep(book.book_id)
@@ -150,7 +150,7 @@ class BookFolder:
         folder = self.generation_folder(self.book(book_id))
         return {
             entry["fingerprint"]: folder / "documents" / entry["file"]
-            for entry in _contents(folder)
+            for entry in read_contents(folder)
             if entry["document_id"] in kept
         }
 
@@ -214,118 +214,8 @@ def _busy(book_id: str) -> BusyBook:
     )
 
 
-def _contents(folder: Path) -> list[dict[str, str]]:
-    try:
-        return _read_contents(folder / "contents.json")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreFailed(
-            "The texts of this book cannot be read.", "Ingest the book again."
-        ) from error
-
-
-@lru_cache(maxsize=64)
-def _read_contents(path: Path) -> list[dict[str, str]]:
-    entries = json.loads(path.read_text("utf-8"))
-    names = ("document_id", "title", "fingerprint", "file")
-    return [{name: entry[name] for name in names} for entry in entries]
-
-
-def _load_document(path: Path) -> Document:
-    try:
-        return document_from_json(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreFailed(
-            "A text of this book cannot be read.", "Ingest the book again."
-        ) from error
-
-
-def _load_cuts(path: Path) -> tuple[Cut, ...]:
-    try:
-        return cuts_from_json(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-        raise StoreFailed("Where a text was cut cannot be read.") from error
-
-
-def _load_report(folder: Path) -> IngestReport:
-    try:
-        return report_from_json(json.loads((folder / "report.json").read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreFailed(
-            "The report of this book cannot be read.", "Ingest the book again."
-        ) from error
-
-
 def _is_in_place(lock: IO[str], path: Path) -> bool:
     try:
         return path.stat().st_ino == os.fstat(lock.fileno()).st_ino
     except FileNotFoundError:
         return False
-
-
-def _write_documents(
-    folder: Path, documents: Sequence[CutDocument], live: Mapping[str, Path]
-) -> set[Path]:
-    """Write the texts and cuts of a generation; gives what was taken over."""
-    (folder / "documents").mkdir()
-    (folder / "cuts").mkdir()
-    contents = []
-    taken_over: set[Path] = set()
-    for number, cut in enumerate(documents):
-        name = f"{number:05d}.json"
-        text, cuts = folder / "documents" / name, folder / "cuts" / name
-        if (old := live.get(cut.fingerprint)) and _taken_over(old, text, cuts):
-            taken_over |= {text, cuts}
-        else:
-            text.write_text(_json(document_to_json(cut.document)), "utf-8")
-            cuts.write_text(_json(cuts_to_json(cut.cuts)), "utf-8")
-        contents.append(
-            {
-                "document_id": cut.document.document_id,
-                "title": cut.document.title,
-                "fingerprint": cut.fingerprint,
-                "file": name,
-            }
-        )
-    _replace(folder / "contents.json", _json(contents))
-    return taken_over
-
-
-def _taken_over(old: Path, text: Path, cuts: Path) -> bool:
-    """Link the files of an unchanged document: generations never change, so they may share them."""
-    try:
-        text.hardlink_to(old)
-        cuts.hardlink_to(old.parent.parent / "cuts" / old.name)
-    except OSError:  # a disk without links: written anew
-        text.unlink(missing_ok=True)
-        return False
-    return True
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file so that it is wholly old or wholly new, whatever happens."""
-    partial = path.with_suffix(".partial")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
-    _sync_one(path.parent)
-
-
-def _sync(folder: Path, already: Collection[Path]) -> None:
-    """Have a whole generation on disk before the pointer names it, should the power fail."""
-    for path in (*folder.rglob("*"), folder):
-        if path not in already:
-            _sync_one(path)
-
-
-def _sync_one(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
