@@ -68,6 +68,7 @@ def test_a_file_is_told_by_what_it_begins_with_whatever_its_name(tmp_path: Path)
         (("docs/intro.md", "docusaurus.config.js"), "markdown"),
         (("source/conf.py", "source/index.rst", "README.md"), "rst"),
         (("a.rst", "b.rst", "c.md"), "rst"),
+        (("conf.py", "index.md", "a.md"), "markdown"),
         (("index.html", "a/index.html", "README.md"), "html"),
         (("content/en/_index.md", "content/en/a.md", "x.html"), "markdown"),
     ],

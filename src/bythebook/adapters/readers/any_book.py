@@ -78,7 +78,8 @@ def _kind_of_folder(folder: Path) -> tuple[Kind, Path, tuple[str, ...]]:
     """Tell a folder's kind, what of it to read, and what of it stays unread."""
     files = list(_files(folder))
     counts = Counter(kind for path in files if (kind := _kind_by_name(path)))
-    kind = _marked(folder) or _foremost(counts)
+    marked = _marked(folder)
+    kind = marked if marked and counts[marked] else _foremost(counts)
     whole = [path for path in files if path.suffix.lower() in {".pdf", ".epub"}]
     if kind is None and len(whole) == 1:
         return _SUFFIXES[whole[0].suffix.lower()], whole[0], ()
