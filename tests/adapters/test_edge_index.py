@@ -492,3 +492,23 @@ def stored(core: Core) -> tuple[object, ...]:
     hits = find(core, "the same stone", limit=200)
     terms = {term: count for term, count in counts.counts.items() if count}
     return {hit.chunk.chunk_id: hit.chunk for hit in hits}, counts.chunks, terms
+
+
+def test_a_disk_without_room_is_refused_in_time_and_the_old_book_stays(
+    core: Core, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Room that ends under a mapped file would end the process, so it is asked for beforehand."""
+    publish(core, source, "tales")
+    ids = core.press.chunk_ids("tales")
+    usage = shutil.disk_usage(core.settings.data_dir)
+    with monkeypatch.context() as small:
+        small.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=1_000_000))
+        for pages in (
+            {"new.md": "# N\n\nNew."},
+            {**PAGES, "new.md": "# N\n\nNew."},
+        ):  # anew, mended
+            with pytest.raises(StoreFailed, match="old one stays") as caught:
+                publish(core, source, "tales", pages)
+            assert "room" in caught.value.help_message
+    assert core.press.chunk_ids("tales") == ids
+    assert find(core, "Where does the heron stand?")[0].chunk.text.startswith(HERON)
