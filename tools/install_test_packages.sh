@@ -1,20 +1,44 @@
 #!/usr/bin/env bash
-# Installs what tests need besides Python packages: Debian's Chromium, which prints a book to PDF.
+# Installs what tests need besides Python packages, from Debian: Chromium, which prints a book to
+# PDF, and a Redis server, in which several processes share their limits.
 set -euo pipefail
-for name in chromium chromium-browser google-chrome; do
-  if command -v "$name" >/dev/null; then
-    echo "Chromium is there: $(command -v "$name")"
-    exit 0
+
+found() { # the first of the commands that is there
+  for name in "$@"; do
+    command -v "$name" && return 0
+  done
+  return 1
+}
+
+updated=""
+install() { # WHAT "what is left out without it" PACKAGES...
+  local what=$1 without=$2
+  shift 2
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    echo "$what is missing, and only root can install it with apt-get: $without."
+    return 0
   fi
-done
-if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-  echo "Chromium is missing, and only root can install it with apt-get: tests that print are left out."
-  exit 0
-fi
-echo "Installing Debian's Chromium with apt-get ..."
-export DEBIAN_FRONTEND=noninteractive
-if apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null; then
-  echo "Installed: $(command -v chromium)"
+  echo "Installing Debian's $what with apt-get ..."
+  export DEBIAN_FRONTEND=noninteractive
+  if { [ -n "$updated" ] || apt-get update -qq; } \
+    && updated=yes && apt-get install -y -qq --no-install-recommends "$@" >/dev/null; then
+    echo "Installed $what."
+  else
+    echo "apt-get could not install $what; what needs it says so in the tests."
+  fi
+}
+
+if place=$(found chromium chromium-browser google-chrome); then
+  echo "Chromium is there: $place"
 else
-  echo "apt-get could not install Chromium; what needs it says so in the tests."
+  install Chromium "tests that print are left out" chromium fonts-liberation
+fi
+
+if place=$(found redis-server); then
+  echo "Redis is there: $place"
+else
+  install Redis "tests that share limits are left out" redis-server
+  if [ -d /run/systemd/system ]; then # the tests start their own
+    systemctl disable --now --quiet redis-server 2>/dev/null || true
+  fi
 fi
