@@ -7,12 +7,18 @@ ByTheBookError
 │   ├── UnreadableBook    a source that no reader can make a book of
 │   └── BadQuestions      a question set that cannot be read
 ├── BusyBook              another run is publishing this book
+├── NotAdmitted           the caller may not have what it asks for
+│   ├── Unauthorized      no key, or one that opens nothing
+│   ├── Forbidden         a key that does not open this, or not from there
+│   └── TooManyRequests   a limit is used up
+├── Stopping              the service stops before the answer is there
 └── PartFailed            a part that an answer needs did not work
     ├── StoreFailed       the index or the texts beside it
     │   ├── NoBooks       the library is empty
     │   └── WrongEmbedder the index was built by another embedding model
     ├── EmbedderFailed    the embedding model
     └── RecordsFailed     the database of questions, conversations and keys
+        └── RecordsOutdated   its tables are of another version
 """
 
 
@@ -53,31 +59,81 @@ class BusyBook(ByTheBookError):
     retryable = True
 
 
-class PartFailed(ByTheBookError):
-    """A part that the answer depends on failed; never answered without it."""
+class NotAdmitted(ByTheBookError):
+    """The caller may not have what it asks for, now or ever."""
+
+
+class Unauthorized(NotAdmitted):
+    """No key was given, or it is unknown, revoked or expired."""
+
+
+class Forbidden(NotAdmitted):
+    """The key is good, but not for this, or not from this origin."""
+
+
+class TooManyRequests(NotAdmitted):
+    """A window of requests is used up."""
+
+    retryable = True
+
+    def __init__(self, what: str, *, limit: int, remaining: int, retry_after: int) -> None:
+        super().__init__(what)
+        self.limit = limit
+        self.remaining = remaining
+        self.retry_after = retry_after
+
+
+class Stopping(ByTheBookError):
+    """The service stops; another one, or this one later, can be asked."""
 
     retryable = True
 
 
+class PartFailed(ByTheBookError):
+    """A part that the answer depends on failed; never answered without it."""
+
+    retryable = True
+    part = "part"  # its name to operators
+    public = "This part failed; the log says more."  # to strangers, who learn no place and no name
+
+
 class StoreFailed(PartFailed):
     """The chunk index or the library could not be read."""
+
+    part = "store"
+    public = "The index or the texts cannot be read; the log says more."
 
 
 class NoBooks(StoreFailed):
     """Nothing has been ingested."""
 
     retryable = False
+    public = "There is no book to ask yet. Ingest one: `bythebook ingest PATH`."
 
 
 class WrongEmbedder(StoreFailed):
     """The index and the embedder do not belong together."""
 
     retryable = False
+    public = "A book was indexed by another embedding model. Ingest it again."
 
 
 class EmbedderFailed(PartFailed):
     """The question could not be embedded."""
 
+    part = "embedder"
+    public = "The embedding model failed; the log says more."
+
 
 class RecordsFailed(PartFailed):
     """The records could not be read or written."""
+
+    part = "database"
+    public = "Records cannot be read or kept; the log says more."
+
+
+class RecordsOutdated(RecordsFailed):
+    """The tables are not those of this version."""
+
+    retryable = False
+    public = "The records are of another version. Run `bythebook migrate`."

@@ -10,6 +10,7 @@ from bythebook.domain.questions import Mode, Plan
 RefusalType = Literal[
     "empty_retrieval", "low_relevance", "insufficient_grounding", "selected_text_missing"
 ]
+ConfidenceLevel = Literal["high", "medium", "low", "insufficient"]
 SELECTED_TEXT = "selected_text"  # the chunk id of a reader's selection
 
 
@@ -119,6 +120,19 @@ class NearestSection:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfidenceMetrics:
+    """How far an outcome is to be trusted; similarities are on contract C's scale."""
+
+    average_similarity: float
+    min_similarity: float
+    max_similarity: float
+    num_chunks: int
+    chunk_diversity: float
+    confidence_level: ConfidenceLevel
+    should_answer: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Planned:
     """The question was planned."""
 
@@ -138,6 +152,7 @@ class Judged:
 
     judgement: Judgement
     disclaimer: str | None
+    passages: tuple[Passage, ...] = ()  # those of the answer to come, which Answered will name
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,37 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from bythebook.domain.books import Chunk
+
 Mode = Literal["standard_rag", "selected_text_only"]
 
 
 @dataclass(frozen=True, slots=True)
+class SectionSpan:
+    """A section of a book, by where it stands in the plain text of its document."""
+
+    book_id: str
+    document_id: str
+    char_start: int
+    char_end: int
+
+    def holds(self, chunk: Chunk) -> bool:
+        """Say whether a chunk stands wholly in it."""
+        return (
+            (chunk.book_id, chunk.document_id) == (self.book_id, self.document_id)
+            and self.char_start <= chunk.char_start
+            and chunk.char_end <= self.char_end
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
-    """Where the answer may come from: one book or all, or only a selection."""
+    """Where the answer may come from: one book or all, or only a section or a selection."""
 
     book_id: str | None = None
     selected_text: str | None = None
+    readable: tuple[str, ...] | None = None  # books that the asker may read; none: all
+    section: SectionSpan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +44,7 @@ class Question:
     scope: Scope = Scope()
     top_k: int = 5
     most_sentences: int | None = None  # in the answer; none: as many as it takes
+    least_similarity: float | None = None  # of a passage, on contract C's scale; none: any
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +57,7 @@ class Plan:
     book_id: str | None
     selected_text: str | None
     most_sentences: int | None = None
-    overview: bool = False  # "Explain this passage": asks for the selection itself
+    readable: tuple[str, ...] | None = None
+    overview: bool = False  # "Explain this passage": asks for the selection or section itself
+    section: SectionSpan | None = None
+    least_similarity: float | None = None

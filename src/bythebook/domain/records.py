@@ -17,6 +17,7 @@ Role = Literal["user", "assistant"]
 ThreadState = Literal["active", "archived"]
 KeyScope = Literal["ask", "admin"]
 
+OPEN = "open"  # the owner of what is asked while the service has no keys
 LIVE_MESSAGES = 50  # of a thread; older ones are archived
 TOPIC_SUMMARY_CHARACTERS = 200
 FEEDBACK_REASON_CHARACTERS = 500
@@ -47,14 +48,15 @@ class QueryEntry:
     created_at: datetime
     processing_time_ms: int
     session_id: uuid.UUID | None = None
+    owner: str = OPEN  # whose question it is: a key's id, or OPEN
     user_ip: str | None = None
-    book_id: str | None = None
+    book_id: str | None = None  # the one asked, else that of the best passage
     selected_text_length: int | None = None
     refusal_type: RefusalType | None = None
     refusal_reason: str | None = None
     chunks_retrieved: int = 0
     top_chunk_score: float | None = None  # relevance of the best passage
-    raw_cosine: float | None = None
+    raw_cosine: float | None = None  # of the same passage
     borderline: bool = False
     has_sufficient_context: bool | None = None
     cited_sections: tuple[CitedSection, ...] = ()
@@ -88,6 +90,16 @@ class CitedChapter:
 
 
 @dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a reader thought of an answer."""
+
+    request_id: uuid.UUID
+    helpful: bool
+    created_at: datetime
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QueryStats:
     """What readers asked in a period, and what became of it."""
 
@@ -99,6 +111,9 @@ class QueryStats:
     most_asked: tuple[AskedQuestion, ...]
     most_refused: tuple[AskedQuestion, ...]
     most_cited: tuple[CitedChapter, ...]
+    helpful: int = 0
+    not_helpful: int = 0
+    latest_reasons: tuple[Feedback, ...] = ()  # newest first
 
     @property
     def refusal_rates(self) -> Mapping[RefusalType, float]:
@@ -192,16 +207,6 @@ class IssuedKey:
 
     key: ApiKey
     secret: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """What a reader thought of an answer."""
-
-    request_id: uuid.UUID
-    helpful: bool
-    created_at: datetime
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,15 @@
-"""What the core needs of the world, in our own types."""
+"""What reading, indexing and finding books needs."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
 from typing import Protocol
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bythebook.domain.answers import Draft, Hit, Judgement, Passage
+from bythebook.domain.answers import Hit
 from bythebook.domain.books import Book, Chunk, CutDocument, Document, LiveBook, SourceBook
-from bythebook.domain.questions import Plan
-from bythebook.domain.records import (
-    ApiKey,
-    Exchange,
-    Feedback,
-    IssuedKey,
-    KeyTerms,
-    Purged,
-    QueryEntry,
-    QueryStats,
-    Thread,
-)
+from bythebook.domain.questions import SectionSpan
 from bythebook.domain.reports import IngestReport
 
 Vector = NDArray[np.float32]
@@ -84,9 +71,18 @@ class ChunkIndex(Protocol):
     """Finds chunks of the live generations by meaning and by words."""
 
     async def search(
-        self, question: str, vector: Vector, books: Sequence[Book], limit: int
+        self,
+        question: str,
+        vector: Vector,
+        books: Sequence[Book],
+        limit: int,
+        within: SectionSpan | None = None,
     ) -> Sequence[Hit]:
-        """Give the best by either way, each with both scores."""
+        """Give the best by either way, each with both scores; of one section only, if told so."""
+        ...
+
+    async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:
+        """Give the vectors of chunks that were found, in order; zeros for one no longer there."""
         ...
 
 
@@ -149,102 +145,4 @@ class Press(Protocol):
 
     def remove(self, book_id: str) -> None:
         """Remove a book and all its generations."""
-        ...
-
-
-class Judge(Protocol):
-    """Reads question and passages, and says whether and where they answer."""
-
-    async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
-        """Judge passages of the book or a selection; needs no index and no embedder."""
-        ...
-
-
-class Generator(Protocol):
-    """Proposes sentences; none of them is shown before it was verified."""
-
-    def compose(self, plan: Plan, judgement: Judgement) -> AsyncIterator[Draft]:
-        """Give sentences in order, each with the quotes it rests on."""
-        ...
-
-
-class QueryLog(Protocol):
-    """What was asked and how it went, without the answers."""
-
-    async def log(self, entry: QueryEntry) -> None:
-        """Keep a question and count it in its session."""
-        ...
-
-    async def stats(
-        self, since: datetime, until: datetime, *, book_id: str | None = None, most: int = 10
-    ) -> QueryStats:
-        """Sum up the questions from `since` on and before `until`, of one book or all."""
-        ...
-
-
-class Threads(Protocol):
-    """Conversations by owner and session; another owner's is simply unknown."""
-
-    async def append(
-        self,
-        owner: str,
-        session_id: UUID,
-        exchange: Exchange,
-        *,
-        topic_summary: str | None = None,
-        metadata: Mapping[str, object] | None = None,
-    ) -> int:
-        """Add question and answer, durably on return, and give the count of all messages.
-
-        An unknown session begins a thread, an archived one is resumed; None leaves summary and
-        metadata as they are.
-        """
-        ...
-
-    async def history(self, owner: str, session_id: UUID) -> Thread | None:
-        """Give a thread with its live messages, if the owner has it."""
-        ...
-
-    async def delete(self, owner: str, session_id: UUID) -> bool:
-        """Remove a thread and every message of it, archived ones too; False if there is none."""
-        ...
-
-
-class KeyStore(Protocol):
-    """Keys to the service; of their secrets only hashes."""
-
-    async def create(self, terms: KeyTerms, now: datetime) -> IssuedKey:
-        """Make a key; its secret is given here and never again."""
-        ...
-
-    async def list(self) -> Sequence[ApiKey]:
-        """Give all keys, revoked and expired ones too, oldest first."""
-        ...
-
-    async def revoke(self, key_id: UUID, now: datetime) -> bool:
-        """Make a key useless for good; False if there is none of that id."""
-        ...
-
-    async def find(self, key_hash: str) -> ApiKey | None:
-        """Give the key of a hash, usable or not."""
-        ...
-
-
-class FeedbackStore(Protocol):
-    """What readers thought of answers."""
-
-    async def give(self, feedback: Feedback) -> bool:
-        """Keep the latest word on a request; False if no such request is known."""
-        ...
-
-
-class Housekeeping(Protocol):
-    """Work that comes due with time, done once however many processes ask for it."""
-
-    async def purge(self, now: datetime) -> Purged | None:
-        """Delete what is past its time; None if it was done less than an hour ago."""
-        ...
-
-    async def archive_idle(self, now: datetime) -> int | None:
-        """Archive idle threads and count them; None if it was done less than a minute ago."""
         ...

@@ -1,0 +1,38 @@
+"""What the core needs of the world, as Protocols in our own types."""
+
+from bythebook.ports.answers import Generator, Judge
+from bythebook.ports.books import (
+    BookReader,
+    ChunkIndex,
+    Edition,
+    Embedder,
+    Library,
+    Press,
+    Vector,
+    VectorCache,
+    Vectors,
+)
+from bythebook.ports.operators import Alarm, Limiter, Metrics
+from bythebook.ports.records import FeedbackStore, Housekeeping, KeyStore, QueryLog, Threads
+
+__all__ = [
+    "Alarm",
+    "BookReader",
+    "ChunkIndex",
+    "Edition",
+    "Embedder",
+    "FeedbackStore",
+    "Generator",
+    "Housekeeping",
+    "Judge",
+    "KeyStore",
+    "Library",
+    "Limiter",
+    "Metrics",
+    "Press",
+    "QueryLog",
+    "Threads",
+    "Vector",
+    "VectorCache",
+    "Vectors",
+]

@@ -1,0 +1,23 @@
+"""What making answers needs."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from bythebook.domain.answers import Draft, Judgement, Passage
+from bythebook.domain.questions import Plan
+
+
+class Judge(Protocol):
+    """Reads question and passages, and says whether and where they answer."""
+
+    async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
+        """Judge passages of the book or a selection; needs no index and no embedder."""
+        ...
+
+
+class Generator(Protocol):
+    """Proposes sentences; none of them is shown before it was verified."""
+
+    def compose(self, plan: Plan, judgement: Judgement) -> AsyncIterator[Draft]:
+        """Give sentences in order, each with the quotes it rests on."""
+        ...

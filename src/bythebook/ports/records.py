@@ -1,0 +1,100 @@
+"""What keeping records of questions, conversations and keys needs."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from bythebook.domain.records import (
+    ApiKey,
+    Exchange,
+    Feedback,
+    IssuedKey,
+    KeyTerms,
+    Purged,
+    QueryEntry,
+    QueryStats,
+    Thread,
+)
+
+
+class QueryLog(Protocol):
+    """What was asked and how it went, without the answers."""
+
+    async def log(self, *entries: QueryEntry) -> None:
+        """Keep questions and count them in their sessions, all or none."""
+        ...
+
+    async def stats(
+        self, since: datetime, until: datetime, *, book_id: str | None = None, most: int = 10
+    ) -> QueryStats:
+        """Sum up the questions from `since` on and before `until`, of one book or all."""
+        ...
+
+
+class Threads(Protocol):
+    """Conversations by owner and session; another owner's is simply unknown."""
+
+    async def append(
+        self,
+        owner: str,
+        session_id: UUID,
+        exchange: Exchange,
+        *,
+        topic_summary: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> int:
+        """Add question and answer, durably on return, and give the count of all messages.
+
+        An unknown session begins a thread, an archived one is resumed; None leaves summary and
+        metadata as they are.
+        """
+        ...
+
+    async def history(self, owner: str, session_id: UUID) -> Thread | None:
+        """Give a thread with its live messages, if the owner has it."""
+        ...
+
+    async def delete(self, owner: str, session_id: UUID) -> bool:
+        """Remove a thread and every message of it, archived ones too; False if there is none."""
+        ...
+
+
+class KeyStore(Protocol):
+    """Keys to the service; of their secrets only hashes."""
+
+    async def create(self, terms: KeyTerms, now: datetime) -> IssuedKey:
+        """Make a key; its secret is given here and never again."""
+        ...
+
+    async def list(self) -> Sequence[ApiKey]:
+        """Give all keys, revoked and expired ones too, oldest first."""
+        ...
+
+    async def revoke(self, key_id: UUID, now: datetime) -> bool:
+        """Make a key useless for good; False if there is none of that id."""
+        ...
+
+    async def find(self, key_hash: str) -> ApiKey | None:
+        """Give the key of a hash, usable or not."""
+        ...
+
+
+class FeedbackStore(Protocol):
+    """What readers thought of answers."""
+
+    async def give(self, owner: str, feedback: Feedback) -> bool:
+        """Keep the latest word on a request; False if the owner made no such request."""
+        ...
+
+
+class Housekeeping(Protocol):
+    """Work that comes due with time, done once however many processes ask for it."""
+
+    async def purge(self, now: datetime) -> Purged | None:
+        """Delete what is past its time; None if it was done less than an hour ago."""
+        ...
+
+    async def archive_idle(self, now: datetime) -> int | None:
+        """Archive idle threads and count them; None if it was done less than a minute ago."""
+        ...
