@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.adapters.small_books import (
     BIRDS,
@@ -26,10 +27,13 @@ from tests.adapters.small_books import (
 )
 
 from bythebook.adapters.edge_shard import TermCounts
+from bythebook.ask.confidence import measure
 from bythebook.ask.pipeline import collect
+from bythebook.ask.selection import find_section
 from bythebook.bootstrap import Core
-from bythebook.domain.answers import Answered
-from bythebook.domain.questions import Question
+from bythebook.domain.answers import Answered, Hit, Refused
+from bythebook.domain.books import Chunk
+from bythebook.domain.questions import Question, Scope, SectionSpan
 from bythebook.errors import StoreFailed, WrongEmbedder
 from bythebook.ports import Vectors
 
@@ -512,3 +516,168 @@ def test_a_disk_without_room_is_refused_in_time_and_the_old_book_stays(
             assert "room" in caught.value.help_message
     assert core.press.chunk_ids("tales") == ids
     assert find(core, "Where does the heron stand?")[0].chunk.text.startswith(HERON)
+
+
+# Vectors of what was found
+
+
+def vectors(core: Core, hits: Sequence[Hit]) -> Vectors:
+    return asyncio.run(core.index.vectors([hit.chunk for hit in hits]))
+
+
+def test_vectors_of_the_sample_book_come_in_order_and_as_they_were_embedded(
+    sample_core: Core,
+) -> None:
+    hits = find(sample_core, "How does a robot keep its balance?")[:6]
+    embedded = asyncio.run(sample_core.embedder.embed_passages([h.chunk.context for h in hits]))
+    stored = vectors(sample_core, hits)
+    assert stored.shape == (6, sample_core.embedder.dimension)
+    assert np.allclose(np.linalg.norm(stored, axis=1), 1, atol=1e-5)
+    cosines = np.sum(stored * embedded, axis=1) / np.linalg.norm(embedded, axis=1)
+    assert cosines.min() > 0.98  # int8 embeds alone a little otherwise than in company
+    assert np.array_equal(vectors(sample_core, hits[::-1]), stored[::-1])
+    assert vectors(sample_core, []).shape == (0, 0)
+
+
+def test_the_real_passages_of_an_answer_have_a_diversity(sample_core: Core) -> None:
+    end = asyncio.run(collect(Question("What is ROS 2?"), sample_core.ask))
+    assert isinstance(end, Answered)
+    metrics = asyncio.run(measure(end, sample_core.index))
+    assert 0.05 < metrics.chunk_diversity < 0.95
+    assert metrics.should_answer
+
+
+def test_vectors_of_several_books_come_in_the_order_of_the_chunks(core: Core, source: Path) -> None:
+    publish(core, source, "one", {"birds.md": BIRDS})
+    publish(core, source, "two", {"crafts.md": CRAFTS})
+    hits = find(core, "heron")
+    mixed = [hits[0], hits[2], hits[1], hits[3], hits[0]]
+    stored = vectors(core, mixed)
+    for row, hit in zip(stored, mixed, strict=True):
+        assert np.array_equal(row, vectors(core, [hit])[0])
+
+
+def test_vectors_are_those_of_the_generation_that_found_the_chunks(
+    core: Core, source: Path
+) -> None:
+    publish(core, source, "tales", {"birds.md": BIRDS})
+    hits = find(core, "heron")
+    before = vectors(core, hits)
+    publish(core, source, "tales", {"crafts.md": CRAFTS})
+    assert np.array_equal(vectors(core, hits), before)
+
+
+def test_a_chunk_that_a_new_generation_no_longer_has_has_no_direction(
+    core: Core, source: Path
+) -> None:
+    publish(core, source, "tales")
+    hits = sorted(find(core, "heron"), key=lambda hit: hit.chunk.document_id)  # birds, crafts
+    before = vectors(core, hits)
+    publish(core, source, "tales", {"crafts.md": CRAFTS})
+    find(core, "glass")  # another reader's question moves the index on
+    after = vectors(core, hits)
+    assert after.shape == before.shape
+    assert not after[:2].any()
+    assert np.array_equal(after[2:], before[2:])
+
+
+def test_chunks_of_a_book_that_was_removed_have_no_direction(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    hits = find(core, "heron")
+    core.press.remove("tales")
+    assert not vectors(core, hits).any()
+
+
+def test_vectors_are_read_where_no_question_was_asked_before(
+    core: Core, source: Path, model: Core
+) -> None:
+    publish(core, source, "tales")
+    hits = find(core, "heron")
+    other = core_over(core.settings.data_dir, model)
+    try:
+        assert np.array_equal(vectors(other, hits), vectors(core, hits))
+    finally:
+        other.close()
+
+
+def test_vectors_of_a_damaged_book_are_a_failure_of_the_store(
+    core: Core, source: Path, model: Core
+) -> None:
+    publish(core, source, "tales")
+    hits = find(core, "heron")
+    shard_file(core, "segment.json").unlink()
+    other = core_over(core.settings.data_dir, model)
+    try:
+        with pytest.raises(StoreFailed, match="tales"):
+            vectors(other, hits)
+    finally:
+        other.close()
+
+
+# One section
+
+
+def find_within(core: Core, question: str, span: SectionSpan, limit: int = 30) -> list[Hit]:
+    vector = asyncio.run(core.embedder.embed_query(question))
+    books = [core.library.book(span.book_id)]
+    return list(asyncio.run(core.index.search(question, vector, books, limit, span)))
+
+
+def sections(core: Core, book_id: str) -> Iterator[SectionSpan]:
+    for document in core.library.documents(book_id):
+        for section in document.sections:
+            yield SectionSpan(book_id, document.document_id, section.start, section.end)
+
+
+def test_every_section_of_the_sample_book_gives_all_its_chunks_whatever_is_asked(
+    sample_core: Core,
+) -> None:
+    """The question is nearest to other sections, so that only a filter in the index finds these."""
+    question, books = "What is ROS 2?", sample_core.library.books()
+
+    async def chunks_by_section() -> AsyncIterator[tuple[SectionSpan, Chunk]]:
+        vector = await sample_core.embedder.embed_query(question)
+        for span in sections(sample_core, "physical-ai"):
+            for hit in await sample_core.index.search(question, vector, books, 30, span):
+                yield span, hit.chunk
+
+    async def run() -> list[tuple[SectionSpan, Chunk]]:
+        return [found async for found in chunks_by_section()]
+
+    found = asyncio.run(run())
+    assert all(span.holds(chunk) for span, chunk in found)
+    assert {chunk.chunk_id for _, chunk in found} == sample_core.press.chunk_ids("physical-ai")
+
+
+def test_scores_within_a_section_are_those_of_the_whole_book(sample_core: Core) -> None:
+    question = "How do ROS 2 nodes communicate?"
+    everywhere = {hit.chunk.chunk_id: hit for hit in find(sample_core, question, limit=400)}
+    for span in list(sections(sample_core, "physical-ai"))[:40]:
+        for hit in find_within(sample_core, question, span):
+            same = everywhere[hit.chunk.chunk_id]
+            assert hit.cosine == pytest.approx(same.cosine, abs=1e-6)
+            assert hit.words == pytest.approx(same.words, abs=1e-6)
+
+
+def test_the_limit_holds_within_a_section_too(sample_core: Core) -> None:
+    whole_page = SectionSpan("physical-ai", "index", 0, 10_000)
+    assert 1 <= len(find_within(sample_core, "Who is it for?", whole_page, limit=1)) <= 2
+
+
+def test_a_section_of_another_page_or_of_none_is_empty(core: Core, source: Path) -> None:
+    publish(core, source, "tales")
+    assert find_within(core, "heron", SectionSpan("tales", "no-page", 0, 1000)) == []
+    assert find_within(core, "heron", SectionSpan("tales", "birds", 0, 3)) == []
+
+
+def test_a_selection_leads_to_an_answer_from_its_section_only(sample_core: Core) -> None:
+    selected = "the “proportional–derivative” (PD)\n controller"
+    span = find_section(selected, sample_core.library, "physical-ai")
+    text = sample_core.library.document("physical-ai", span.document_id).text
+    assert text[span.char_start :].startswith("Open-loop and closed-loop action")
+    question = Question("What does closed-loop control correct?", Scope(section=span))
+    end = asyncio.run(collect(question, sample_core.ask))
+    assert isinstance(end, Answered)
+    assert all(span.holds(passage.chunk) for passage in end.passages)
+    elsewhere = replace(question, text="What is URDF?")
+    assert isinstance(asyncio.run(collect(elsewhere, sample_core.ask)), Refused)

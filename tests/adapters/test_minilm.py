@@ -1,6 +1,7 @@
 import asyncio
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -113,6 +114,28 @@ def test_four_threads_get_their_own_vectors_at_once(encoder: MiniLm) -> None:
         found = pool.map(lambda order: encoder.encode([MIXED[i] for i in order]), orders)
         for order, vectors in zip(orders, found, strict=True):
             assert np.array_equal(vectors, expected[order])
+
+
+def test_no_more_texts_are_read_at_once_than_there_are_threads() -> None:
+    encoder = MiniLm(threads=2)
+    run, lock = encoder._session.run, Lock()
+    running, most = 0, 0
+
+    class Counted:
+        def run(self, *order: object) -> object:
+            nonlocal running, most
+            with lock:
+                running += 1
+                most = max(most, running)
+            vectors = run(*order)
+            with lock:
+                running -= 1
+            return vectors
+
+    encoder._session = Counted()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(encoder.encode, [MIXED] * 8))
+    assert most == 2
 
 
 def test_a_failure_in_a_helper_thread_reaches_the_caller(encoder: MiniLm) -> None:

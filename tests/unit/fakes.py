@@ -22,7 +22,7 @@ from bythebook.domain.books import (
     Unit,
     UnitKind,
 )
-from bythebook.domain.questions import Plan
+from bythebook.domain.questions import Plan, SectionSpan
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import UnknownBook, UnknownDocument
 from bythebook.ports import Embedder, Vector, Vectors
@@ -133,12 +133,22 @@ class FakeIndex:
     searches: list[tuple[str, tuple[str, ...], int]] = field(default_factory=list)
 
     async def search(
-        self, question: str, vector: Vector, books: Sequence[Book], limit: int
+        self,
+        question: str,
+        vector: Vector,
+        books: Sequence[Book],
+        limit: int,
+        within: SectionSpan | None = None,
     ) -> Sequence[Hit]:
         if self.failure is not None:
             raise self.failure
         self.searches.append((question, tuple(book.book_id for book in books), limit))
-        return self.hits
+        return [hit for hit in self.hits if within is None or within.holds(hit.chunk)]
+
+    async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:
+        if self.failure is not None:
+            raise self.failure
+        return np.eye(len(chunks), 4, dtype=np.float32)
 
 
 @dataclass

@@ -127,6 +127,8 @@ def test_a_place_in_a_list_becomes_what_stands_there(
         (LIDAR, "What happens next?", "What happens next with a LiDAR?"),
         (LIDAR, "An example?", "An example of a LiDAR?"),
         (LIDAR, "Can you give me an example?", "Can you give me an example of a LiDAR?"),
+        (LIDAR, "Can you give an example?", "Can you give an example of a LiDAR?"),
+        (LIDAR, "Some examples, please?", "Some examples of a LiDAR?"),
         (LIDAR, "Tell me more", "Tell me more about a LiDAR"),
         (LIDAR, "What else?", "What else about a LiDAR?"),
         (LIDAR, "the disadvantages?", "the disadvantages of a LiDAR?"),

@@ -5,19 +5,21 @@ import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import qdrant_edge as edge
 
 from bythebook.adapters.book_folder import BookFolder
-from bythebook.adapters.book_json import chunk_from_payload
-from bythebook.adapters.edge_shard import DENSE, WORDS, TermCounts, as_store_failed, make_bm25
+from bythebook.adapters.edge_query import Wanted, search_shard, span_filter, stored_vectors
+from bythebook.adapters.edge_shard import TermCounts, as_store_failed, make_bm25
 from bythebook.adapters.shard_copies import ShardCopies
 from bythebook.domain.answers import Hit
-from bythebook.domain.books import Book
+from bythebook.domain.books import Book, Chunk
+from bythebook.domain.questions import SectionSpan
 from bythebook.errors import StoreFailed, UnknownBook
-from bythebook.ports import Vector
+from bythebook.ports import Vector, Vectors
 
 
 class EdgeIndex:
@@ -31,10 +33,20 @@ class EdgeIndex:
         self._lock = threading.Lock()
 
     async def search(
-        self, question: str, vector: Vector, books: Sequence[Book], limit: int
+        self,
+        question: str,
+        vector: Vector,
+        books: Sequence[Book],
+        limit: int,
+        within: SectionSpan | None = None,
     ) -> Sequence[Hit]:
-        """Give the best by either way, each with both scores."""
-        return await asyncio.to_thread(self._search, question, vector, books, limit)
+        """Give the best by either way, each with both scores; of one section only, if told so."""
+        wanted = Wanted(vector.tolist(), limit, None if within is None else span_filter(within))
+        return await asyncio.to_thread(self._search, question, wanted, books)
+
+    async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:
+        """Give the vectors of chunks that were found, in order; zeros for one no longer there."""
+        return await asyncio.to_thread(self._vectors, chunks)
 
     def close(self) -> None:
         """Close every shard and remove the copies."""
@@ -44,16 +56,39 @@ class EdgeIndex:
             self._shards.clear()
         self._copies.close()
 
-    def _search(
-        self, question: str, vector: Vector, books: Sequence[Book], limit: int
-    ) -> Sequence[Hit]:
+    def _search(self, question: str, wanted: Wanted, books: Sequence[Book]) -> Sequence[Hit]:
         terms = self._bm25.embed_query(question).indices
         hits: list[Hit] = []
         for book in books:
             with self._using(book) as opened:
                 words = opened.term_counts.weigh(terms)
-                hits.extend(_search_shard(opened.shard, vector.tolist(), words, limit))
+                hits.extend(search_shard(opened.shard, wanted, words))
         return hits
+
+    def _vectors(self, chunks: Sequence[Chunk]) -> Vectors:
+        ids = [chunk.chunk_id for chunk in chunks]
+        found: dict[str, Vector] = {}
+        for book_id in dict.fromkeys(chunk.book_id for chunk in chunks):
+            of_book = [name for name, c in zip(ids, chunks, strict=True) if c.book_id == book_id]
+            found |= self._vectors_of_book(book_id, of_book)
+        dimension = len(next(iter(found.values()), ()))
+        rows = np.zeros((len(ids), dimension), np.float32)
+        for row, name in zip(rows, ids, strict=True):
+            if len(found.get(name, ())) == dimension:  # else a new generation by another model
+                row[:] = found.get(name, 0.0)
+        return rows
+
+    def _vectors_of_book(self, book_id: str, ids: Sequence[str]) -> dict[str, Vector]:
+        """Read what the open generation has, which found the chunks, or else the live one."""
+        with self._lock:
+            opened = self._shards.get(book_id)
+        try:
+            live = self._folder.book(book_id)
+        except UnknownBook:  # removed since
+            return {}
+        book = replace(live, generation=opened.generation) if opened else live
+        with self._using(book) as shard:
+            return stored_vectors(shard.shard, ids)
 
     @contextmanager
     def _using(self, book: Book) -> Iterator["_OpenShard"]:
@@ -134,41 +169,3 @@ class _OpenShard:
         if self._retired and self.users == 0:
             self.shard.close()
             shutil.rmtree(self._copy, ignore_errors=True)
-
-
-def _search_shard(
-    shard: edge.EdgeShard, vector: list[float], words: edge.SparseVector, limit: int
-) -> Iterator[Hit]:
-    """Search by meaning and by words, then score each find by the other way too."""
-    dense, sparse = (
-        {point.id: point.score for point in points}
-        for points in _query(shard, vector, words, limit, None, None)
-    )
-    more_dense, more_sparse = _query(
-        shard, vector, words, limit, sparse.keys() - dense.keys(), dense.keys() - sparse.keys()
-    )
-    cosines = dense | {point.id: point.score for point in more_dense}
-    shares = sparse | {point.id: point.score for point in more_sparse}
-    records = shard.retrieve(
-        list(dense.keys() | sparse.keys()), with_payload=True, with_vector=False
-    )
-    for record in records:
-        chunk = chunk_from_payload(record.payload or {})
-        yield Hit(chunk, float(cosines.get(record.id, 0.0)), float(shares.get(record.id, 0.0)))
-
-
-def _query(
-    shard: edge.EdgeShard,
-    vector: list[float],
-    words: edge.SparseVector,
-    limit: int,
-    dense_ids: Any,
-    word_ids: Any,
-) -> Sequence[Sequence[edge.ScoredPoint]]:
-    requests = []
-    for value, name, ids in ((vector, DENSE, dense_ids), (words, WORDS, word_ids)):
-        chosen = None if ids is None else edge.Filter(must=[edge.HasIdCondition(set(ids))])
-        size = limit if ids is None else max(1, len(ids))
-        query = edge.Query.Nearest(value, using=name)
-        requests.append(edge.QueryRequest(limit=size, query=query, filter=chosen))
-    return shard.query_batch(edge.QueryBatchRequest(requests))

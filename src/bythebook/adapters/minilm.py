@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Semaphore
 
 import numpy as np
 import onnxruntime
@@ -25,6 +26,8 @@ class MiniLm:
         self._session = _open_session(folder / "model.onnx")
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._helpers = max(threads, 1) - 1
+        # However many ask at once: more runs than cores gain nothing, and each keeps its own room.
+        self._turns = Semaphore(max(threads, 1))
         self._pool = ThreadPoolExecutor(max(self._helpers, 1), thread_name_prefix="minilm")
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -68,7 +71,8 @@ class MiniLm:
             pieces = [*pieces[: self.max_tokens - 1], pieces[-1]]  # the last closes the text
         ids = np.array([pieces], np.int64)
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
-        vector: NDArray[np.float32] = self._session.run(["embedding"], feed)[0][0]
+        with self._turns:
+            vector: NDArray[np.float32] = self._session.run(["embedding"], feed)[0][0]
         return vector
 
 

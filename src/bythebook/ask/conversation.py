@@ -32,7 +32,7 @@ _FOREIGN = frozenset(
 )
 _MORE = re.compile(
     r"""(?:(?:and|so|ok|okay)\ )?(?:(?:can|could|would)\ you\ )?(?:please\ )?
-    (?P<asks>(?:tell|show|give)\ (?:me|us)\ (?:a\ (?:bit|little)\ )?
+    (?P<asks>(?:tell|show|give)(?:\ (?:me|us))?\ (?:a\ (?:bit|little)\ )?
         (?:more|an?\ example|(?:some\ )?examples|(?:some\ |more\ )?details)
       |(?:(?:any|some|an|one|another|more|for)\ )?(?:examples?|instance)
       |more(?:\ (?:details?|information|info))?|explain\ (?:more|further)|elaborate|go\ on
@@ -110,7 +110,8 @@ def _extended(question: str, link: str, topic: Phrase) -> str:
     """Put a topic at the end of a question, before its mark."""
     body = question.rstrip()
     words = body.rstrip("?.! ")
-    return f"{words} {link} {topic.text}{body[len(words) :].strip()}"
+    asks = re.sub(r",?\ please$", "", words, flags=re.IGNORECASE)
+    return f"{asks} {link} {topic.text}{body[len(words) :].strip()}"
 
 
 def _more_of_it(asked: _Asked) -> str | None:

@@ -1,10 +1,11 @@
 """Question -> plan -> passages -> verdict -> verified sentences: the one path of every answer."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from bythebook.ask.compose import EXTRACTIVE
+from bythebook.ask.confidence import near_enough
 from bythebook.ask.judge import Refusal, decide, narrow, nearest_sections
 from bythebook.ask.plan import make_plan
 from bythebook.ask.retrieve import retrieve
@@ -51,15 +52,14 @@ class _Clock:
         self._last = now
 
 
-async def answer(question: Question, ports: AskPorts) -> AsyncIterator[Event]:
+async def answer(question: Question, ports: AskPorts) -> AsyncGenerator[Event]:
     """Tell what happens to a question, ending in exactly one Answered or Refused."""
     clock = _Clock()
     plan = make_plan(question)
     yield Planned(plan)
 
-    candidates = await retrieve(
-        plan, library=ports.library, embedder=ports.embedder, index=ports.index
-    )
+    found = await retrieve(plan, library=ports.library, embedder=ports.embedder, index=ports.index)
+    candidates = near_enough(found, plan.least_similarity)
     clock.lap("retrieve")
     passages = candidates[: plan.top_k]
     yield Retrieved(passages)
@@ -68,14 +68,15 @@ async def answer(question: Question, ports: AskPorts) -> AsyncIterator[Event]:
     clock.lap("judge")
 
     def refused(refusal_type: RefusalType, judgement: Judgement | None) -> Refused:
-        nearest, timings = nearest_sections(passages, ports.reader_url), clock.timings
+        nearest = nearest_sections(passages or found[: plan.top_k], ports.reader_url)
+        timings = clock.timings
         return Refused(refusal_type, nearest, passages, judgement, plan.mode, timings, ports.model)
 
     if isinstance(verdict, Refusal):
         yield refused(verdict.refusal_type, verdict.judgement)
         return
     passages, judgement = narrow(candidates, verdict.judgement, plan.top_k)
-    yield Judged(judgement, verdict.disclaimer)
+    yield Judged(judgement, verdict.disclaimer, passages)
 
     sentences: list[Sentence] = []
     async for sentence in verify(ports.generator.compose(plan, judgement)):

@@ -39,8 +39,8 @@ def asks_for_list(text: str) -> bool:
 
 
 def make_plan(question: Question) -> Plan:
-    """Answer from the selection where there is one, else from the book."""
-    selected = question.scope.selected_text
+    """Answer from the selection where there is one, else from the book or a section of it."""
+    selected, section = question.scope.selected_text, question.scope.section
     text = question.text.strip()
     return Plan(
         mode="selected_text_only" if selected is not None else "standard_rag",
@@ -49,5 +49,8 @@ def make_plan(question: Question) -> Plan:
         book_id=question.scope.book_id,
         selected_text=selected,
         most_sentences=question.most_sentences,
-        overview=selected is not None and bool(_OVERVIEW.fullmatch(text)),
+        readable=question.scope.readable,
+        overview=(selected is not None or section is not None) and bool(_OVERVIEW.fullmatch(text)),
+        section=section,
+        least_similarity=question.least_similarity,
     )

@@ -7,7 +7,7 @@ from bythebook.domain.answers import SELECTED_TEXT, Hit, Passage
 from bythebook.domain.books import Book, Chunk
 from bythebook.domain.questions import Plan
 from bythebook.domain.units import selection_units
-from bythebook.errors import NoBooks, WrongEmbedder
+from bythebook.errors import NoBooks, UnknownBook, WrongEmbedder
 from bythebook.ports import ChunkIndex, Embedder, Library
 
 READ_AT_MOST = 8  # passages that the judge reads, so that it may choose
@@ -21,23 +21,33 @@ async def retrieve(
 ) -> tuple[Passage, ...]:
     """Find the passages nearest to a question, best first: as many as asked for, or as are read."""
     if plan.selected_text is not None:
+        if plan.book_id is not None:
+            readable_books(library, plan.book_id, plan.readable)
         return (selection_passage(plan.selected_text),)
     books = _books(plan, library, embedder)
     vector = await embedder.embed_query(plan.question)
-    hits = await index.search(plan.question, vector, books, max(CANDIDATES, plan.top_k))
-    return fuse(hits, embedder.model_id)[: max(plan.top_k, READ_AT_MOST)]
+    limit = max(CANDIDATES, plan.top_k)
+    hits = await index.search(plan.question, vector, books, limit, plan.section)
+    passages = fuse(hits, embedder.model_id)
+    if plan.overview:  # of a section: what it says first comes first
+        passages = tuple(sorted(passages, key=lambda passage: passage.chunk.char_start))
+    return passages[: max(plan.top_k, READ_AT_MOST)]
 
 
 def fuse(hits: Sequence[Hit], embedding_model: str) -> tuple[Passage, ...]:
     """Order hits by one signal, and read their relevance from the same signal."""
     to_relevance = relevance_map(embedding_model)
     signals = [(hit.cosine + WORD_WEIGHT * max(hit.words, 0.0) ** WORD_POWER, hit) for hit in hits]
-    signals.sort(key=lambda pair: (-pair[0], pair[1].chunk.chunk_id))
+    signals.sort(key=lambda pair: (-pair[0], _place(pair[1].chunk)))
     folded: dict[tuple[str, str], Passage] = {}
     for signal, hit in signals:
         passage = Passage(hit.chunk, to_relevance(signal), hit.cosine)
         folded.setdefault((hit.chunk.book_id, hit.chunk.content_hash), passage)
     return tuple(folded.values())
+
+
+def _place(chunk: Chunk) -> tuple[str, str, int, str]:
+    return chunk.book_id, chunk.document_id, chunk.chunk_index, chunk.text
 
 
 def selection_passage(text: str) -> Passage:
@@ -60,10 +70,29 @@ def selection_passage(text: str) -> Passage:
     return Passage(chunk, relevance=1.0)
 
 
-def _books(plan: Plan, library: Library, embedder: Embedder) -> Sequence[Book]:
-    books = library.books() if plan.book_id is None else [library.book(plan.book_id)]
+def readable_books(
+    library: Library, book_id: str | None, readable: Sequence[str] | None
+) -> Sequence[Book]:
+    """Give the book that is named, or all, of those that the asker may read."""
+    _require_readable(book_id, readable)
+    books = library.books() if book_id is None else [library.book(book_id)]
     if not books:
         raise NoBooks("There is no book to ask yet.", "Ingest one: `bythebook ingest PATH`.")
+    open_to = [book for book in books if readable is None or book.book_id in readable]
+    if not open_to:
+        raise UnknownBook("None of the books that this key may read is there.")
+    return open_to
+
+
+def _require_readable(book_id: str | None, readable: Sequence[str] | None) -> None:
+    """Treat a book that the asker may not read as one that does not exist."""
+    if book_id is not None and readable is not None and book_id not in readable:
+        raise UnknownBook(f"There is no book {book_id!r}.")
+
+
+def _books(plan: Plan, library: Library, embedder: Embedder) -> Sequence[Book]:
+    named = plan.section.book_id if plan.section else plan.book_id
+    books = readable_books(library, named, plan.readable)
     for book in books:
         if book.embedding_model != embedder.model_id:
             raise WrongEmbedder(
