@@ -85,6 +85,16 @@ def started_postgresql() -> Iterator[PostgreSql]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture
+def own_server(started_postgresql: PostgreSql) -> Iterator[PostgreSql]:
+    """A server that a test may stop; the other one shows that servers start here."""
+    folder = Path(tempfile.mkdtemp(prefix="btb"))
+    server = PostgreSql(folder / "pg")
+    yield server
+    server.server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def migrated_url(started_postgresql: PostgreSql) -> str:
     """A database with the tables in it."""

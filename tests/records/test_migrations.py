@@ -19,9 +19,12 @@ from tests.records.samples import NOON
 from bythebook.adapters.sql.address import records_address
 from bythebook.adapters.sql.alembic_run import alembic_config, upgrade
 from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.query_log import SqlQueryLog
 from bythebook.adapters.sql.tables import HEAD, metadata
 from bythebook.adapters.sql.threads import SqlThreads
+from bythebook.domain.records import OPEN as OPEN_OWNER
+from bythebook.domain.records import Feedback
 from bythebook.errors import RecordsFailed
 
 pytestmark = pytest.mark.anyio
@@ -29,49 +32,53 @@ SCRIPTS = ScriptDirectory.from_config(alembic_config())
 REVISIONS = [script.revision for script in reversed(list(SCRIPTS.walk_revisions()))]
 SESSION, REQUEST, THREAD = (uuid.UUID(int=number) for number in (1, 2, 3))
 # What each revision's tables held at its time; a new revision adds its own.
-ROWS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "0001": {
-        "query_sessions": {
-            "session_id": SESSION,
-            "created_at": NOON,
-            "query_count": 1,
-            "last_query_at": NOON,
-        },
-        "queries": {
-            "query_id": REQUEST,
-            "session_id": SESSION,
-            "request_id": REQUEST,
-            "contract": "query",
-            "query_text": "What is a node?",
-            "mode": "standard_rag",
-            "status": "success",
-            "chunks_retrieved": 5,
-            "borderline": False,
-            "cited_sections": [],
-            "processing_time_ms": 9,
-            "created_at": NOON,
-        },
-        "conversation_threads": {
-            "thread_id": THREAD,
-            "owner": "reader",
-            "session_id": SESSION,
-            "state": "active",
-            "message_count": 2,
-            "created_at": NOON,
-            "updated_at": NOON,
-            "metadata": {},
-        },
-        "messages": {
-            "thread_id": THREAD,
-            "position": 0,
-            "role": "user",
-            "content": "What is a node?",
-            "citations": [],
-            "created_at": NOON,
-        },
-        "feedback": {"request_id": REQUEST, "helpful": True, "created_at": NOON},
-    }
+FIRST: Mapping[str, Mapping[str, Any]] = {
+    "query_sessions": {
+        "session_id": SESSION,
+        "created_at": NOON,
+        "query_count": 1,
+        "last_query_at": NOON,
+    },
+    "queries": {
+        "query_id": REQUEST,
+        "session_id": SESSION,
+        "request_id": REQUEST,
+        "contract": "query",
+        "query_text": "What is a node?",
+        "mode": "standard_rag",
+        "status": "success",
+        "chunks_retrieved": 5,
+        "borderline": False,
+        "cited_sections": [],
+        "processing_time_ms": 9,
+        "created_at": NOON,
+    },
+    "conversation_threads": {
+        "thread_id": THREAD,
+        "owner": "reader",
+        "session_id": SESSION,
+        "state": "active",
+        "message_count": 2,
+        "created_at": NOON,
+        "updated_at": NOON,
+        "metadata": {},
+    },
+    "messages": {
+        "thread_id": THREAD,
+        "position": 0,
+        "role": "user",
+        "content": "What is a node?",
+        "citations": [],
+        "created_at": NOON,
+    },
+    "feedback": {"request_id": REQUEST, "helpful": True, "created_at": NOON},
 }
+SECOND: Mapping[str, Mapping[str, Any]] = {
+    **FIRST,
+    "queries": {**FIRST["queries"], "owner": "open"},
+    "feedback": {**FIRST["feedback"], "owner": "open"},
+}
+ROWS = {"0001": FIRST, "0002": SECOND}
 
 
 async def on(place: Place, work: Callable[[Connection], Any]) -> Any:
@@ -107,6 +114,10 @@ async def test_every_revision_is_brought_up_to_date_with_what_it_holds(
         await database.migrate()
         stats = await SqlQueryLog(database).stats(NOON, NOON.replace(year=2027))
         thread = await SqlThreads(database).history("reader", SESSION)
+        assert await SqlFeedbackStore(database).give(OPEN_OWNER, Feedback(REQUEST, False, NOON))
+        after = await SqlQueryLog(database).stats(NOON, NOON.replace(year=2027))
+    assert (stats.helpful, stats.not_helpful) == (1, 0)
+    assert (after.helpful, after.not_helpful) == (0, 1)  # the same word, not a second one
     assert [asked.text for asked in stats.most_asked] == ["What is a node?"]
     assert thread is not None
     assert [message.content for message in thread.messages] == ["What is a node?"]
@@ -283,7 +294,7 @@ async def test_opening_again_does_not_load_alembic(tmp_path: Path) -> None:
 async def test_every_connection_to_the_file_waits_checks_references_and_writes_through(
     tmp_path: Path,
 ) -> None:
-    expected = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30_000}
+    expected = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 5000}
     async with Database(records_address("", tmp_path)) as database:
         for transaction in (database.reading, database.writing):
             async with transaction() as connection:

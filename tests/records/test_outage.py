@@ -1,9 +1,6 @@
 import asyncio
-import shutil
-import tempfile
 import traceback
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,16 +17,6 @@ from bythebook.errors import RecordsFailed
 pytestmark = pytest.mark.anyio
 SESSION = uuid.uuid4()
 PRIVATE = "What ails " + "me?"  # put together, as the source stands in the traceback
-
-
-@pytest.fixture
-def own_server(started_postgresql: PostgreSql) -> Iterator[PostgreSql]:
-    """A server that a test may stop; the other one shows that servers start here."""
-    folder = Path(tempfile.mkdtemp(prefix="btb"))
-    server = PostgreSql(folder / "pg")
-    yield server
-    server.server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def told(error: RecordsFailed) -> str:

@@ -16,6 +16,7 @@ from bythebook.adapters.sql.query_log import SqlQueryLog
 from bythebook.adapters.sql.tables import feedback, metadata, queries, query_sessions
 from bythebook.domain.answers import NearestSection
 from bythebook.domain.records import (
+    OPEN,
     AskedQuestion,
     CitedChapter,
     CitedSection,
@@ -180,11 +181,56 @@ async def test_feedback_is_taken_for_known_requests_only_and_the_latest_stands(
     store = SqlFeedbackStore(database)
     entry = query()
     await log.log(entry)
-    assert await store.give(Feedback(entry.request_id, False, NOON, "Too short.")) is True
-    assert await store.give(Feedback(entry.request_id, True, NOON + timedelta(1))) is True
-    assert await store.give(Feedback(uuid.uuid4(), True, NOON)) is False
+    assert await store.give(OPEN, Feedback(entry.request_id, False, NOON, "Too short.")) is True
+    assert await store.give(OPEN, Feedback(entry.request_id, True, NOON + timedelta(1))) is True
+    assert await store.give(OPEN, Feedback(uuid.uuid4(), True, NOON)) is False
     kept = await rows(database, "feedback")
-    assert [tuple(row) for row in kept] == [(entry.request_id, True, None, NOON + timedelta(1))]
+    assert [tuple(row) for row in kept] == [
+        (OPEN, entry.request_id, True, None, NOON + timedelta(1))
+    ]
+
+
+async def test_one_owners_feedback_never_touches_anothers_under_the_same_request_id(
+    log: SqlQueryLog, database: Database
+) -> None:
+    """Clients choose the ids of their requests, so two may choose the same."""
+    store = SqlFeedbackStore(database)
+    shared, mine = uuid.uuid4(), query(owner="ada")
+    await log.log(mine)
+    assert await store.give("bob", Feedback(mine.request_id, False, NOON)) is False
+    for owner in ("ada", "bob"):
+        await log.log(query(request_id=shared, owner=owner))
+    assert await store.give("ada", Feedback(shared, True, NOON, "Clear.")) is True
+    assert await store.give("bob", Feedback(shared, False, NOON, "Wrong.")) is True
+    kept = {(row.owner, row.helpful, row.reason) for row in await rows(database, "feedback")}
+    assert kept == {("ada", True, "Clear."), ("bob", False, "Wrong.")}
+
+
+async def test_the_sums_tell_what_readers_thought(log: SqlQueryLog, database: Database) -> None:
+    store = SqlFeedbackStore(database)
+    entries = [query(), query(), query(book_id="other"), query(created_at=NOON - 2 * YEAR)]
+    for number, entry in enumerate(entries):
+        await log.log(entry)
+        words = Feedback(entry.request_id, number != 1, NOON + timedelta(number), f"r{number}")
+        await store.give(OPEN, words)
+    await log.log(entries[0])  # an id that is sent twice is one request to readers
+    stats = await sums(log)
+    assert (stats.helpful, stats.not_helpful) == (2, 1)
+    assert [word.reason for word in stats.latest_reasons] == ["r2", "r1", "r0"]
+    assert [word.reason for word in (await sums(log, "other")).latest_reasons] == ["r2"]
+
+
+async def test_purging_one_owners_feedback_leaves_anothers_under_the_same_request_id(
+    log: SqlQueryLog, database: Database
+) -> None:
+    shared = uuid.uuid4()
+    store = SqlFeedbackStore(database)
+    for owner, days in (("ada", 0), ("bob", 30)):
+        at = NOON + timedelta(days=days)
+        await log.log(query(request_id=shared, owner=owner, created_at=at))
+        await store.give(owner, Feedback(shared, True, at))
+    assert await SqlHousekeeping(database).purge(NOON + timedelta(days=91)) == Purged(1, 0, 1)
+    assert [row.owner for row in await rows(database, "feedback")] == ["bob"]
 
 
 async def test_words_that_come_at_once_from_many_processes_all_count(place: Place) -> None:
@@ -197,7 +243,7 @@ async def test_words_that_come_at_once_from_many_processes_all_count(place: Plac
         async def take(number: int) -> bool:
             entry = entries[number]
             await logs[number % 2].log(entry)
-            return await stores[1 - number % 2].give(Feedback(entry.request_id, True, NOON))
+            return await stores[1 - number % 2].give(OPEN, Feedback(entry.request_id, True, NOON))
 
         assert await asyncio.gather(*map(take, range(60))) == [True] * 60
 
@@ -208,9 +254,9 @@ async def test_a_reason_has_at_most_five_hundred_characters(
     entry = query()
     await log.log(entry)
     store = SqlFeedbackStore(database)
-    assert await store.give(Feedback(entry.request_id, False, NOON, "ü" * 500))
+    assert await store.give(OPEN, Feedback(entry.request_id, False, NOON, "ü" * 500))
     with pytest.raises(RecordsFailed):
-        await store.give(Feedback(entry.request_id, False, NOON, "ü" * 501))
+        await store.give(OPEN, Feedback(entry.request_id, False, NOON, "ü" * 501))
 
 
 async def test_queries_are_kept_for_ninety_days_and_so_are_sessions_and_feedback(
@@ -225,7 +271,7 @@ async def test_queries_are_kept_for_ninety_days_and_so_are_sessions_and_feedback
     for entry in entries:
         await log.log(entry)
         await SqlFeedbackStore(database).give(
-            Feedback(entry.request_id, True, NOON + timedelta(days=40))
+            OPEN, Feedback(entry.request_id, True, NOON + timedelta(days=40))
         )
     now = NOON + timedelta(days=90, seconds=1)
     assert await SqlHousekeeping(database).purge(now) == Purged(1, 1, 1)

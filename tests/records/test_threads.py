@@ -1,18 +1,28 @@
 import asyncio
 import random
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from sqlalchemy import Insert, func, insert, select
 from tests.records.conftest import Place
-from tests.records.samples import NOON, QUOTE, exchange
+from tests.records.samples import NOON, QUOTE, exchange, query
 
 from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.housekeeping import SqlHousekeeping
-from bythebook.adapters.sql.tables import archived_messages, conversation_threads, messages
+from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.tables import (
+    archived_messages,
+    conversation_threads,
+    feedback,
+    messages,
+    queries,
+    query_sessions,
+)
 from bythebook.adapters.sql.threads import SqlThreads
-from bythebook.domain.records import Exchange, Message, Thread
+from bythebook.domain.records import Exchange, Feedback, Message, Thread
 from bythebook.errors import RecordsFailed
 
 pytestmark = pytest.mark.anyio
@@ -178,6 +188,62 @@ async def test_summary_and_metadata_stay_until_new_ones_are_given(threads: SqlTh
     with pytest.raises(RecordsFailed):
         await threads.append(OWNER, SESSION, exchange("Five?"), topic_summary="x" * 201)
     assert (await known(threads)).message_count == 8
+
+
+async def test_a_summary_of_what_was_deleted_does_not_come_back(threads: SqlThreads) -> None:
+    """Another process may delete a thread while this one answers in it."""
+    await threads.append(OWNER, SESSION, exchange("One?"))
+    await threads.delete(OWNER, SESSION)
+    await threads.append(OWNER, SESSION, exchange("Two?"), topic_summary="what was deleted")
+    assert (await known(threads)).topic_summary is None
+
+
+async def asked(database: Database) -> tuple[list[str], int, int]:
+    """Give the questions in the log, and count its sessions and the feedback."""
+    async with database.reading() as connection:
+        texts = await connection.scalars(select(queries.c.query_text))
+        sessions = await connection.scalar(select(func.count()).select_from(query_sessions))
+        words = await connection.scalar(select(func.count()).select_from(feedback))
+    return sorted(texts), sessions or 0, words or 0
+
+
+async def test_delete_removes_what_was_asked_in_the_thread_from_the_log_too(
+    threads: SqlThreads, database: Database
+) -> None:
+    log, words = SqlQueryLog(database), SqlFeedbackStore(database)
+    other = uuid.uuid4()
+    said = {
+        "mine": query(contract="chat", session_id=SESSION, owner=OWNER),
+        "again": query(contract="chat", session_id=SESSION, owner=OWNER),
+        "of another session": query(contract="chat", session_id=other, owner=OWNER),
+        "of no session": query(contract="chat", owner=OWNER),
+    }
+    for text, entry in said.items():
+        await log.log(replace(entry, query_text=text))
+        assert await words.give(OWNER, Feedback(entry.request_id, True, NOON, reason=text))
+    await threads.append(OWNER, SESSION, exchange("mine"))
+    assert await threads.delete("other", SESSION) is False
+    assert await asked(database) == (sorted(said), 2, 4)
+    assert await threads.delete(OWNER, SESSION) is True
+    assert await asked(database) == (["of another session", "of no session"], 1, 2)
+
+
+async def test_delete_leaves_what_others_and_other_contracts_asked_under_that_session(
+    threads: SqlThreads, database: Database
+) -> None:
+    log, words = SqlQueryLog(database), SqlFeedbackStore(database)
+    request = uuid.uuid4()
+    mine = query(contract="chat", session_id=SESSION, owner=OWNER, query_text="mine")
+    kept = (
+        query(contract="chat", session_id=SESSION, owner="other", query_text="theirs"),
+        query(session_id=SESSION, owner=OWNER, query_text="of a contract", request_id=request),
+    )
+    for entry in (mine, replace(mine, request_id=request), *kept):
+        await log.log(entry)
+    await words.give(OWNER, Feedback(request, False, NOON))
+    await threads.append(OWNER, SESSION, exchange("mine"))
+    assert await threads.delete(OWNER, SESSION) is True
+    assert await asked(database) == (["of a contract", "theirs"], 1, 1)
 
 
 async def test_an_idle_thread_is_archived_and_the_next_message_resumes_it(

@@ -1,26 +1,31 @@
 """The database behind the records: connections, transactions, opening."""
 
 import asyncio
-import os
+import logging
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from sqlalchemy import event, inspect, text
+from sqlalchemy import inspect, text
 from sqlalchemy.engine import Connection
-from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bythebook.adapters.sql.address import Address
 from bythebook.adapters.sql.failures import told_as_ours
 from bythebook.adapters.sql.file_lock import locked
-from bythebook.adapters.sql.tables import HEAD
-from bythebook.errors import RecordsFailed
+from bythebook.adapters.sql.sqlite_engine import reading_engine, use_wal, writing_engine
+from bythebook.adapters.sql.sqlite_file import RecordsFile
+from bythebook.adapters.sql.tables import HEAD, housekeeping
+from bythebook.adapters.sql.upsert import upsert
+from bythebook.errors import RecordsOutdated
 
-_BUSY_SECONDS = 30
+_log = logging.getLogger("bythebook.records")
 _POOL_SECONDS = 5
-_READERS = 4
+_CLOSE_SECONDS = 3.0
+_PROVEN_SECONDS = 1.0  # for which a write speaks for the next: everybody may ask for the health
 _MIGRATION_LOCK = 0x6279_7468_6562_6F6F  # "bythebook" as a number, for PostgreSQL's advisory locks
 _Parameters = ParamSpec("_Parameters")
 _Value = TypeVar("_Value")
@@ -34,19 +39,20 @@ class Database:
         self.address = address
         self._opening: asyncio.Task[None] | None = None
         self._is_open = False
+        self._proof: asyncio.Task[None] | None = None
+        self._proven_at = float("-inf")
         self._at_work: set[asyncio.Task[Any]] = set()
+        self._file = RecordsFile(address.file) if address.file else None
         if address.file is None:
             self._writer = self._reader = _postgresql_engine(address)
         else:
-            # One writer per process: its callers wait in a fair queue, not by polling the file.
-            self._writer = _sqlite_engine(address, "BEGIN IMMEDIATE", connections=1)
-            self._reader = _sqlite_engine(address, "BEGIN", connections=_READERS)
+            self._writer, self._reader = writing_engine(address), reading_engine(address)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """Give a connection that only reads."""
         with told_as_ours(self.address):
-            await self.open()
+            await self._ready()
             async with self._reader.begin() as connection:
                 yield connection
 
@@ -54,7 +60,7 @@ class Database:
     async def writing(self) -> AsyncIterator[AsyncConnection]:
         """Give a transaction: all of it is kept on leaving, or nothing."""
         with told_as_ours(self.address):
-            await self.open()
+            await self._ready()
             async with self._writer.begin() as connection:
                 yield connection
 
@@ -70,18 +76,18 @@ class Database:
     async def migrate(self) -> bool:
         """Bring the tables up to date; False if they were."""
         with told_as_ours(self.address):
-            if self.address.file is None:
+            if self._file is None:
                 return await _migrate_server(self.address)
-            self.address.file.parent.mkdir(parents=True, exist_ok=True)
-            async with locked(self.address.file.with_suffix(".lock")):
-                os.close(os.open(self.address.file, os.O_CREAT, 0o600))  # questions are private
+            self._file.path.parent.mkdir(parents=True, exist_ok=True)
+            async with locked(self._file.path.with_suffix(".lock")):
+                self._file.make()
                 async with self._writer.connect() as connection:
-                    await connection.run_sync(_use_wal)
+                    await connection.run_sync(use_wal)
                 async with self._writer.begin() as connection:
                     return await connection.run_sync(_upgrade)
 
     async def check(self) -> None:
-        """Ask for nothing, to see whether an answer comes."""
+        """Read and write a little, to see that records can be read and kept."""
         await self.carry(self._check())
 
     async def carry(self, work: Coroutine[Any, Any, _Value]) -> _Value:
@@ -96,9 +102,13 @@ class Database:
         return await asyncio.shield(task)
 
     async def close(self) -> None:
-        """Let go of every connection, once what is at work is done."""
-        opening = {self._opening} if self._opening else set()
-        await asyncio.gather(*self._at_work, *opening, return_exceptions=True)
+        """Let go of every connection, once what is at work is done or has had its time."""
+        if at_work := self._at_work | ({self._opening} if self._opening else set()):
+            _, left = await asyncio.wait(at_work, timeout=_CLOSE_SECONDS)
+            if left:
+                _log.warning("the records are let go of in the midst of %d tasks", len(left))
+            for task in left:
+                task.cancel()
         for engine in {self._writer, self._reader}:
             await engine.dispose()
 
@@ -108,8 +118,13 @@ class Database:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    async def _ready(self) -> None:
+        await self.open()
+        if self._file is not None:
+            self._file.require_same()
+
     async def _open(self) -> None:
-        if self.address.file is not None:
+        if self._file is not None:
             await self.migrate()
         else:
             await self._require_head()
@@ -117,17 +132,40 @@ class Database:
 
     async def _check(self) -> None:
         async with self.reading() as connection:
-            await connection.execute(text("SELECT 1"))
+            revision = await connection.run_sync(_revision)
+        if revision is None or revision < HEAD:
+            raise self._outdated()
+        if time.monotonic() - self._proven_at < _PROVEN_SECONDS:
+            return
+        # All who come meanwhile wait for one write, as for one opening.
+        if self._proof is None or self._proof.done():
+            self._proof = asyncio.create_task(self._prove())
+        await asyncio.shield(self._proof)
+
+    async def _prove(self) -> None:
+        """Keep a mark durably: reading goes on where the disk is full or nothing may be written."""
+        now = datetime.now(UTC)
+        async with self.writing() as connection:
+            mark = upsert(connection, housekeeping).values(task="check", last_run_at=now)
+            await connection.execute(
+                mark.on_conflict_do_update(
+                    index_elements=[housekeeping.c.task], set_={"last_run_at": now}
+                )
+            )
+        self._proven_at = time.monotonic()
 
     async def _require_head(self) -> None:
         with told_as_ours(self.address):
             async with self._reader.connect() as connection:
                 revision = await connection.run_sync(_revision)
         if revision != HEAD:
-            raise RecordsFailed(
-                f"The records database {self.address.place} is not up to date with this version.",
-                "Run `bythebook migrate`.",
-            )
+            raise self._outdated()
+
+    def _outdated(self) -> RecordsOutdated:
+        return RecordsOutdated(
+            f"The records database {self.address.place} is not up to date with this version.",
+            "Run `bythebook migrate`.",
+        )
 
 
 class SqlRecords:
@@ -170,42 +208,6 @@ def _postgresql_engine(address: Address, **connect: object) -> AsyncEngine:
         pool_timeout=_POOL_SECONDS,
         hide_parameters=True,
     )
-
-
-def _sqlite_engine(address: Address, begin: str, *, connections: int) -> AsyncEngine:
-    engine = create_async_engine(
-        address.url,
-        pool_size=connections,
-        max_overflow=0,
-        pool_timeout=_BUSY_SECONDS,
-        hide_parameters=True,
-    )
-
-    @event.listens_for(engine.sync_engine, "connect")
-    def set_up(connection: DBAPIConnection, _record: object) -> None:
-        connection.isolation_level = None  # the driver begins nothing by itself
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
-        cursor.execute("PRAGMA foreign_keys=ON")
-        # An acknowledged message outlives a cut of power too; NORMAL would do for a killed process.
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.close()
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def begin_transaction(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
-
-    return engine
-
-
-def _use_wal(connection: Connection) -> None:
-    """Switch the journal, outside any transaction; the file remembers it."""
-    driver = connection.connection.dbapi_connection
-    if driver is None:
-        raise AssertionError("a connection that is open has a driver's connection")
-    cursor = driver.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.close()
 
 
 def _revision(connection: Connection) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Table, and_, delete, exists, or_, select, update
+from sqlalchemy import ColumnElement, Table, and_, delete, exists, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bythebook.adapters.sql.database import SqlRecords, carried_through
@@ -30,7 +30,9 @@ class SqlHousekeeping(SqlRecords):
     async def purge(self, now: datetime) -> Purged | None:
         """Delete old queries with their sessions and feedback; archived threads are kept for good."""
         end = now - QUERIES_KEPT
-        known = exists().where(queries.c.request_id == feedback.c.request_id)
+        known = exists().where(
+            queries.c.request_id == feedback.c.request_id, queries.c.owner == feedback.c.owner
+        )
         async with self._turn("purge", now, _PURGE_EVERY) as connection:
             if connection is None:
                 return None
@@ -84,8 +86,8 @@ class SqlHousekeeping(SqlRecords):
 
 async def _delete(connection: AsyncConnection, table: Table, old: ColumnElement[bool]) -> int:
     """Delete in steps, none of which takes so long that a server's answer is given up."""
-    key = next(iter(table.primary_key))
-    step = delete(table).where(key.in_(select(key).where(old).limit(_STEP)))
+    key = list(table.primary_key)
+    step = delete(table).where(tuple_(*key).in_(select(*key).where(old).limit(_STEP)))
     deleted = 0
     while count := (await connection.execute(step)).rowcount:
         deleted += count

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Date, Select, and_, func, select
+from sqlalchemy import ColumnElement, Date, Select, and_, exists, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bythebook.adapters.sql.tables import queries
+from bythebook.adapters.sql.tables import feedback, queries
 from bythebook.domain.answers import NearestSection
-from bythebook.domain.records import AskedQuestion, CitedChapter, DayCount, QueryStats
+from bythebook.domain.records import AskedQuestion, CitedChapter, DayCount, Feedback, QueryStats
 
 _columns = queries.c
 # "What is URDF" and "what is urdf?" are one question. SQLite folds the case of ASCII only.
@@ -39,6 +39,7 @@ async def read_stats(connection: AsyncConnection, asked: Asked, most: int) -> Qu
     borderline = await _counts(connection, asked, _columns.borderline)
     days = await _counts(connection, asked, func.date(_columns.created_at, type_=Date()))
     refused = and_(asked.condition, _columns.status == "refused")
+    words = await _words(connection, asked)
     return QueryStats(
         questions=sum(statuses.values()),
         per_day=tuple(DayCount(day, count) for day, count in sorted(days.items())),
@@ -48,6 +49,9 @@ async def read_stats(connection: AsyncConnection, asked: Asked, most: int) -> Qu
         most_asked=await _most_asked(connection, asked.condition, most),
         most_refused=await _most_asked(connection, refused, most),
         most_cited=await _most_cited(connection, asked, most),
+        helpful=words.get(True, 0),
+        not_helpful=words.get(False, 0),
+        latest_reasons=await _latest_reasons(connection, asked, most),
     )
 
 
@@ -84,6 +88,34 @@ async def _most_asked(
         AskedQuestion(text, times, NearestSection(**nearest) if nearest else None)
         for text, times, nearest in await connection.execute(newest)
     )
+
+
+def _about(asked: Asked) -> ColumnElement[bool]:
+    """Pick the feedback on the questions that are meant."""
+    given = feedback.c
+    own = and_(_columns.request_id == given.request_id, _columns.owner == given.owner)
+    return exists().where(own, asked.condition)
+
+
+async def _words(connection: AsyncConnection, asked: Asked) -> dict[bool, int]:
+    helpful = feedback.c.helpful
+    rows = await connection.execute(
+        select(helpful, func.count()).where(_about(asked)).group_by(helpful)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def _latest_reasons(
+    connection: AsyncConnection, asked: Asked, most: int
+) -> tuple[Feedback, ...]:
+    given = feedback.c
+    newest = (
+        select(given.request_id, given.helpful, given.created_at, given.reason)
+        .where(_about(asked), given.reason.is_not(None))
+        .order_by(given.created_at.desc(), given.request_id)
+        .limit(most)
+    )
+    return tuple(Feedback(*row) for row in await connection.execute(newest))
 
 
 async def _most_cited(

@@ -28,6 +28,7 @@ from bythebook.domain.answers import RefusalType
 from bythebook.domain.questions import Mode
 from bythebook.domain.records import (
     FEEDBACK_REASON_CHARACTERS,
+    OPEN,
     TOPIC_SUMMARY_CHARACTERS,
     ContractName,
     KeyScope,
@@ -35,7 +36,7 @@ from bythebook.domain.records import (
     ThreadState,
 )
 
-HEAD = "0001"  # the newest migration, so that opening need not load Alembic
+HEAD = "0002"  # the newest migration, so that opening need not load Alembic
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -110,6 +111,7 @@ queries = Table(
     Column("nearest_section", _json()),
     Column("processing_time_ms", Integer(), nullable=False),
     Column("created_at", UtcTime(), nullable=False),
+    Column("owner", String(64), server_default=OPEN, nullable=False),
     _one_of("contract", ContractName),
     _one_of("mode", Mode),
     _one_of("status", QueryStatus),
@@ -118,7 +120,7 @@ queries = Table(
     Index("idx_queries_status", "status", "created_at"),
     Index("idx_queries_session", "session_id"),
     Index("idx_queries_created", "created_at"),
-    Index("idx_queries_request", "request_id"),
+    Index("idx_queries_request", "request_id", "owner"),
 )
 
 conversation_threads = Table(
@@ -190,6 +192,8 @@ api_keys = Table(
 feedback = Table(
     "feedback",
     metadata,
+    # Clients choose the ids of their requests: one alone is nobody's.
+    Column("owner", String(64), primary_key=True),
     Column("request_id", Uuid(), primary_key=True),
     Column("helpful", Boolean(), nullable=False),
     Column("reason", Text()),

@@ -6,11 +6,30 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, case, delete, func, insert, literal, select
+from sqlalchemy import (
+    Row,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bythebook.adapters.sql.database import SqlRecords, carried_through
-from bythebook.adapters.sql.tables import UtcTime, archived_messages, conversation_threads, messages
+from bythebook.adapters.sql.tables import (
+    UtcTime,
+    archived_messages,
+    conversation_threads,
+    feedback,
+    messages,
+    queries,
+    query_sessions,
+)
 from bythebook.adapters.sql.upsert import upsert
 from bythebook.domain.records import LIVE_MESSAGES, Exchange, Message, MessageCitation, Thread
 
@@ -66,8 +85,9 @@ class SqlThreads(SqlRecords):
 
     @carried_through
     async def delete(self, owner: str, session_id: uuid.UUID) -> bool:
-        """Remove a thread and every message of it, archived ones too; False if there is none."""
+        """Remove a thread and every word of it, also from the log; False if there is no thread."""
         async with self.database.writing() as connection:
+            await _forget_questions(connection, owner, session_id)
             gone = await connection.execute(
                 delete(conversation_threads).where(_is(owner, session_id))
             )
@@ -76,6 +96,22 @@ class SqlThreads(SqlRecords):
 
 def _is(owner: str, session_id: uuid.UUID) -> Any:
     return and_(_threads.owner == owner, _threads.session_id == session_id)
+
+
+async def _forget_questions(connection: AsyncConnection, owner: str, session_id: uuid.UUID) -> None:
+    """Remove from the log what was asked in a thread, with the feedback on it."""
+    of_session = query_sessions.c.session_id == session_id
+    # PostgreSQL: a question on its way in counts itself in this row, and comes before or after us.
+    await connection.execute(select(query_sessions).where(of_session).with_for_update())
+    asked = queries.c
+    in_thread = and_(asked.session_id == session_id, asked.owner == owner, asked.contract == "chat")
+    named = and_(asked.request_id == feedback.c.request_id, asked.owner == feedback.c.owner)
+    elsewhere = or_(asked.session_id.is_(None), asked.session_id != session_id)
+    still_asked = exists().where(named, or_(elsewhere, asked.contract != "chat"))
+    await connection.execute(delete(feedback).where(exists().where(named, in_thread), ~still_asked))
+    await connection.execute(delete(queries).where(in_thread))
+    unused = ~exists().where(asked.session_id == session_id)
+    await connection.execute(delete(query_sessions).where(of_session, unused))
 
 
 async def _grow(
@@ -95,7 +131,8 @@ async def _grow(
         message_count=2,
         created_at=min(exchange.asked.created_at, now),
         updated_at=now,
-        **(given | {"metadata": given["metadata"] or {}}),
+        # No summary: what it sums up was deleted meanwhile.
+        metadata=given["metadata"] or {},
     )
     later = new.excluded.updated_at
     latest = case((later > _threads.updated_at, later), else_=_threads.updated_at)

@@ -1,0 +1,152 @@
+"""A running service over its records: outages of the database, and what comes due with time."""
+
+import asyncio
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import func, select
+from tests.conftest import SAMPLE, free_port, serving
+from tests.records.conftest import Place, PostgreSql
+from tests.records.samples import exchange, query
+from tests.unit.test_alerts import Receiver
+
+from bythebook.adapters.sql.address import records_address
+from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.tables import conversation_threads, queries
+from bythebook.adapters.sql.threads import SqlThreads
+from bythebook.bootstrap import Core
+from bythebook.settings import Settings
+
+ASK = {"query": "How do ROS 2 nodes communicate?", "book": SAMPLE}
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def core_over(library: Path, url: str, webhook: str = "") -> Core:
+    settings = Settings(
+        data_dir=library,
+        database_url=SecretStr(url),
+        alert_webhook=SecretStr(webhook),
+        limit_ip=0,
+        port=free_port(),
+    )
+    return Core(settings)
+
+
+def on(address: Any, work: Callable[[Database], Any]) -> Any:
+    """Do work on the records from outside the service."""
+
+    async def done() -> Any:
+        async with Database(address) as database:
+            return await work(database)
+
+    return asyncio.run(done())
+
+
+def eventually(true: Callable[[], bool], seconds: float = 10.0) -> float:
+    """Wait until something is so, and give the seconds that it took."""
+    started = time.monotonic()
+    while not true():
+        assert time.monotonic() - started < seconds
+        time.sleep(0.05)
+    return time.monotonic() - started
+
+
+def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it_is_back(
+    own_server: PostgreSql, sample_core: Core, receiver: Receiver
+) -> None:
+    asyncio.run(own_server.execute("CREATE DATABASE books"))
+    address = records_address(own_server.url("books"), Path())
+    on(address, lambda database: database.migrate())
+    core = core_over(sample_core.settings.data_dir, own_server.url("books"), receiver.url)
+    core.watch_seconds = 0.5
+    with serving(core) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+
+        def ask(_: object = None) -> uuid.UUID:
+            reply = client.post("/api/query", json=ASK)
+            assert (reply.status_code, reply.json()["status"]) == (200, "success")
+            return uuid.UUID(reply.headers["x-request-id"])
+
+        def recorded(request: uuid.UUID) -> bool:
+            async def count(database: Database) -> int | None:
+                async with database.reading() as connection:
+                    found = select(func.count()).where(queries.c.request_id == request)
+                    return await connection.scalar(found)
+
+            return bool(on(address, count))
+
+        before = ask()
+        eventually(lambda: recorded(before))
+        assert client.get("/health").json()["status"] == "ok"
+
+        own_server.server.stop()
+        with ThreadPoolExecutor(4) as readers:
+            lost = list(readers.map(ask, range(20)))
+        health = client.get("/health").json()
+        assert (health["status"], health["dependencies"]["database"]["status"]) == (
+            "degraded",
+            "failed",
+        )
+        assert client.get("/readyz").status_code == 200
+        word = {"request_id": str(before), "helpful": True}
+        assert client.post("/feedback", json=word).status_code == 503
+        eventually(lambda: "entries_lost_total 0.0" not in client.get("/metrics").text)
+
+        own_server.server.start()
+        assert eventually(lambda: recorded(ask())) < 10
+        assert client.get("/health").json()["status"] == "ok"
+        assert client.post("/feedback", json=word).status_code == 204
+        eventually(lambda: len(receiver.bodies) >= 2)
+        time.sleep(1.2)  # two more looks, which find nothing new
+    told = [(body["part"], body["status"]) for body in receiver.bodies]
+    assert told == [("database", "failed"), ("database", "recovered")]
+    assert not any(map(recorded, lost))
+
+
+def test_two_services_on_one_database_do_what_is_due_once(place: Place) -> None:
+    now = datetime.now(UTC)
+    old, idle = now - timedelta(days=91), now - timedelta(hours=2)
+
+    async def fill(database: Database) -> None:
+        log, threads = SqlQueryLog(database), SqlThreads(database)
+        for at in (old, old, now - timedelta(days=89)):
+            await log.log(query(created_at=at, session_id=uuid.uuid4()))
+        for at in (idle, now):
+            await threads.append("reader", uuid.uuid4(), exchange("Anyone?", at=at))
+
+    on(place.address, fill)
+    with ExitStack() as stack:
+        for _ in range(2):
+            core = core_over(place.folder, place.url)
+            core.upkeep_seconds = 0.05
+            stack.enter_context(serving(core))
+        eventually(lambda: on(place.address, kept) == (1, ["active", "archived"]))
+        on(place.address, lambda database: SqlQueryLog(database).log(query(created_at=old)))
+        time.sleep(0.5)  # some ten offers of each
+        assert on(place.address, kept)[0] == 2  # purged again in an hour, not before
+
+
+async def kept(database: Database) -> tuple[int | None, list[str]]:
+    async with database.reading() as connection:
+        count = await connection.scalar(select(func.count()).select_from(queries))
+        states = await connection.scalars(select(conversation_threads.c.state))
+        return count, sorted(states)
