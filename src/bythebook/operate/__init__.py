@@ -1,0 +1,1 @@
+"""Questions -> answers as a service: who may ask, what was asked, what fails, what comes due."""

@@ -1,0 +1,135 @@
+"""Parts that fail and recover -> calls to an operator, one when an incident begins, one when it ends."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from bythebook.domain.incidents import Incident
+from bythebook.errors import PartFailed
+from bythebook.ports import Alarm, Metrics
+
+_log = logging.getLogger("bythebook.alerts")
+CALM = timedelta(seconds=30)  # without a failure, before a sound check ends an incident
+MOST_WAITING = 100  # calls
+CHECK_SECONDS = 20.0
+Check = Callable[[], Awaitable[None]]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Alerts:
+    """Keeps an incident per part; calls are made off the answer's path, in order."""
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        alarm: Alarm | None = None,
+        *,
+        calm: timedelta = CALM,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        self._metrics = metrics
+        self._alarm = alarm
+        self._calm = calm
+        self._clock = clock
+        self._incidents: dict[str, Incident] = {}
+        self._last_failure: dict[str, datetime] = {}
+        self._calls: asyncio.Queue[Incident] = asyncio.Queue(MOST_WAITING)
+
+    @property
+    def failing(self) -> frozenset[str]:
+        """The parts with an incident that has not ended."""
+        return frozenset(self._incidents)
+
+    def failed(self, part: str, message: str) -> None:
+        """Note a failure; the first one begins an incident."""
+        self._metrics.part_failed(part)
+        self._last_failure[part] = self._clock()
+        if part in self._incidents:
+            return
+        incident = self._incidents[part] = Incident(part, message, self._last_failure[part])
+        _log.error("a part failed: %s", message, extra={"part": part})
+        self._call(incident)
+
+    def recovered(self, part: str) -> None:
+        """Note that a part was found sound; ends its incident unless it failed just now."""
+        now = self._clock()
+        if part not in self._incidents or now - self._last_failure[part] < self._calm:
+            return
+        incident = replace(self._incidents.pop(part), ended_at=now)
+        seconds = round((now - incident.began_at).total_seconds())
+        _log.warning("a part works again", extra={"part": part, "failed_for_seconds": seconds})
+        self._call(incident)
+
+    async def run(self) -> None:
+        """Make the calls until cancelled."""
+        while True:
+            incident = await self._calls.get()
+            try:
+                if self._alarm is not None:
+                    await self._alarm.send(incident)
+            except Exception:  # noqa: BLE001 - a call that fails must not stop the next
+                _log.exception("an operator could not be called")
+
+    def _call(self, incident: Incident) -> None:
+        if self._alarm is None:
+            return
+        try:
+            self._calls.put_nowait(incident)
+        except asyncio.QueueFull:
+            _log.warning("too many calls are waiting; one was not made")
+
+
+class Watch:
+    """Examines the parts from time to time, so that recovery is noticed without a question."""
+
+    def __init__(
+        self,
+        alerts: Alerts,
+        checks: Mapping[str, Check],
+        parts: Mapping[str, Sequence[str]],
+        *,
+        every_seconds: float = 30.0,
+    ) -> None:
+        self._alerts = alerts
+        self._checks = checks
+        self._parts = parts  # that a check, by its name, goes through; without: the name itself
+        self._every_seconds = every_seconds
+
+    async def run(self) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            await asyncio.sleep(self._every_seconds)
+            await self.look()
+
+    async def look(self) -> None:
+        """Try each part once."""
+        examined, doubtful = set[str](), set[str]()
+        for name, check in self._checks.items():
+            touched = tuple(self._parts.get(name, (name,)))
+            examined.update(touched)
+            failed = await _fault(check, touched[0])
+            if failed is not None:
+                self._alerts.failed(*failed)
+                doubtful.update((*touched, failed[0]))
+        for part in (self._alerts.failing & examined) - doubtful:
+            self._alerts.recovered(part)
+
+
+async def _fault(check: Check, part: str) -> tuple[str, str] | None:
+    """Give the part that a check finds failing, and what is wrong with it."""
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            await check()
+    except PartFailed as error:
+        return (part if error.part == PartFailed.part else error.part), error.what
+    except TimeoutError:
+        return part, f"No answer within {CHECK_SECONDS:.0f} seconds."
+    except Exception:  # noqa: BLE001 - a part that breaks in a new way is still only a part
+        _log.exception("a check failed", extra={"part": part})
+        return part, "This part failed; the log says more."
+    return None
