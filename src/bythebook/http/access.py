@@ -1,0 +1,79 @@
+"""Request -> caller: who is let in, before anything else of the request is read."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar
+from uuid import UUID
+
+from fastapi.requests import Request
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+
+from bythebook.domain.access import Allowance
+from bythebook.domain.records import KeyScope
+from bythebook.errors import Unauthorized
+from bythebook.http.asking import caller_of
+from bythebook.http.draining import Draining
+from bythebook.operate.gate import Gate
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class AskRoute(APIRoute):
+    """A route that needs a key of scope `ask`, once there are keys."""
+
+    scope_needed: ClassVar[KeyScope] = "ask"
+
+    def get_route_handler(self) -> Handler:
+        """Put the gate before the body is read, so that no stranger learns what a body lacks."""
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            await admit(request, self.scope_needed)
+            draining: Draining = request.app.state.draining
+            return await draining.unless_over(handle(request))
+
+        return guarded
+
+
+class AdminRoute(AskRoute):
+    """A route that needs a key of scope `admin`, once there are keys."""
+
+    scope_needed: ClassVar[KeyScope] = "admin"
+
+
+async def admit(request: Request, scope: KeyScope) -> None:
+    """Let a request in, or raise NotAdmitted; its caller is then known."""
+    ip = caller_of(request).ip
+    admission = await _gate(request).admit(
+        _secret(request), request.headers.get("origin"), ip, scope
+    )
+    request.state.caller = admission.caller
+    _note(request, admission.allowance)
+
+
+async def admit_session(request: Request, session_id: UUID | None) -> None:
+    """Count a request that was let in also in its session, or raise TooManyRequests."""
+    _note(request, await _gate(request).admit_session(caller_of(request), session_id))
+
+
+def _gate(request: Request) -> Gate:
+    gate: Gate = request.app.state.gate
+    return gate
+
+
+def _note(request: Request, allowance: Allowance | None) -> None:
+    """Keep the window that has the least room, for the response to tell."""
+    before: Allowance | None = getattr(request.state, "allowance", None)
+    if allowance and (before is None or allowance.remaining < before.remaining):
+        request.state.allowance = allowance
+
+
+def _secret(request: Request) -> str | None:
+    """Read the key; an Authorization of another kind is some proxy's business."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    given = [token.strip()] if kind.lower() == "bearer" else []
+    given += [name.strip() for name in request.headers.getlist("x-api-key")]
+    secrets = set(filter(None, given))
+    if len(secrets) > 1:
+        raise Unauthorized("Two different keys were given.")
+    return secrets.pop() if secrets else None
