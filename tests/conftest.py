@@ -46,7 +46,14 @@ def eval_data() -> Path:
 @pytest.fixture(scope="session")
 def sample_core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
     """The real parts over a library that holds the sample book."""
-    core = Core(Settings(data_dir=tmp_path_factory.mktemp("library"), port=free_port()))
+    core = Core(
+        Settings(
+            data_dir=tmp_path_factory.mktemp("library"),
+            port=free_port(),
+            limit_ip=0,  # the tests share one server
+            limit_session=0,
+        )
+    )
     asyncio.run(ingest(IngestOrder(str(sample_book()), SAMPLE), core.ingest, lambda _: None))
     yield core
     core.close()

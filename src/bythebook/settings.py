@@ -1,9 +1,11 @@
 """Everything an operator can set, each as a BYTHEBOOK_* variable or a line of .env."""
 
+import ipaddress
 import os
 from pathlib import Path
+from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bythebook.errors import InputError
@@ -49,6 +51,43 @@ class Settings(BaseSettings):
         description="Names of language models that a reader may ask for, parted by commas.",
     )
 
+    database_url: SecretStr = Field(
+        SecretStr(""),
+        description="Database of questions, conversations and keys, as postgresql://user:password@host/name; "
+        "empty: a SQLite file in the data folder.",
+    )
+    limit_key: int = Field(
+        100,
+        ge=0,
+        description="Requests per minute of one key that sets no limit of its own; 0: no limit.",
+    )
+    limit_session: int = Field(
+        20, ge=0, description="Requests per minute of one session; 0: no limit."
+    )
+    limit_ip: int = Field(
+        60, ge=0, description="Requests per minute of one address that gives no key; 0: no limit."
+    )
+    redis_url: SecretStr = Field(
+        SecretStr(""),
+        description="Redis that processes share their counts of requests in, as redis://host:6379/0; "
+        "empty: each process counts for itself.",
+    )
+    trusted_proxies: str = Field(
+        "",
+        pattern=r"^[0-9a-fA-F.:/, ]*$",
+        description="Addresses or networks of proxies whose X-Forwarded-For is believed, parted by commas.",
+    )
+    alert_webhook: SecretStr = Field(
+        SecretStr(""),
+        description="Address that is told, by a JSON POST, when a part fails and when it works again.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severity of what `serve` logs."
+    )
+    log_format: Literal["auto", "json", "text"] = Field(
+        "auto", description="How `serve` logs; auto: text to a terminal, else JSON, a line each."
+    )
+
     @property
     def model_names(self) -> tuple[str, ...]:
         """The names of models that a reader may ask for."""
@@ -59,6 +98,14 @@ class Settings(BaseSettings):
         """The hosts that a web site may be read from wherever they are."""
         names = (name.strip().lower() for name in self.allowed_hosts.split(","))
         return frozenset(name for name in names if name)
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only this machine can reach the service, which may then be open."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
     @property
     def reader_url(self) -> str:

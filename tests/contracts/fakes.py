@@ -3,19 +3,44 @@
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
 
 import httpx
 import numpy as np
 
+from bythebook.adapters.limits_windows import MemoryWindows
+from bythebook.adapters.prometheus_metrics import PrometheusMetrics
 from bythebook.ask.compose import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
 from bythebook.ask.relevance import relevance_map
 from bythebook.domain.answers import Evidence, Hit, Judgement, Passage
 from bythebook.domain.books import Block, Book, Chunk, Document, Section
-from bythebook.errors import UnknownBook, UnknownDocument
+from bythebook.domain.questions import SectionSpan
+from bythebook.domain.records import (
+    LIVE_MESSAGES,
+    ApiKey,
+    Exchange,
+    Feedback,
+    IssuedKey,
+    KeyScope,
+    KeyTerms,
+    QueryEntry,
+    QueryStats,
+    Thread,
+    key_hash,
+    key_prefix,
+    new_secret,
+)
+from bythebook.errors import RecordsFailed, UnknownBook, UnknownDocument
 from bythebook.http.app import Service, create_app
-from bythebook.ports import ChunkIndex, Embedder, Judge, Library, Vector, Vectors
+from bythebook.operate.desk import Desk
+from bythebook.operate.gate import Gate, Limits
+from bythebook.operate.journal import Journal
+from bythebook.operate.keyring import KeyRing
+from bythebook.ports import ChunkIndex, Embedder, Judge, Library, Threads, Vector, Vectors
 
 READER = "http://reader.test"
 BOOK = Book(
@@ -101,12 +126,23 @@ class FakeIndex:
     calls: int = 0
 
     async def search(
-        self, question: str, vector: Vector, books: Sequence[Book], limit: int
+        self,
+        question: str,
+        vector: Vector,
+        books: Sequence[Book],
+        limit: int,
+        within: SectionSpan | None = None,
     ) -> Sequence[Hit]:
         self.calls += 1
         if self.failure is not None:
             raise self.failure
-        return self.hits
+        return [hit for hit in self.hits if within is None or within.holds(hit.chunk)]
+
+    async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:
+        self.calls += 1
+        if self.failure is not None:
+            raise self.failure
+        return np.eye(len(chunks), 4, dtype=np.float32)
 
 
 class FakeJudge:
@@ -167,12 +203,129 @@ def hits(*chunks: tuple[Chunk, float]) -> list[Hit]:
     ]
 
 
+class NoRecords:
+    """Records that cannot be reached."""
+
+    async def log(self, *entries: QueryEntry) -> None:
+        raise RecordsFailed("no records here")
+
+    async def stats(
+        self, since: datetime, until: datetime, *, book_id: str | None = None, most: int = 10
+    ) -> QueryStats:
+        raise RecordsFailed("no records here")
+
+    async def append(
+        self,
+        owner: str,
+        session_id: UUID,
+        exchange: Exchange,
+        *,
+        topic_summary: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> int:
+        raise RecordsFailed("no records here")
+
+    async def history(self, owner: str, session_id: UUID) -> Thread | None:
+        raise RecordsFailed("no records here")
+
+    async def delete(self, owner: str, session_id: UUID) -> bool:
+        raise RecordsFailed("no records here")
+
+    async def give(self, owner: str, feedback: Feedback) -> bool:
+        raise RecordsFailed("no records here")
+
+
+@dataclass
+class FakeKeys:
+    """Keys in memory; they cannot be read where told so."""
+
+    failure: RecordsFailed | None = None
+    keys: dict[str, ApiKey] = field(default_factory=dict)
+    reads: int = 0
+
+    async def create(self, terms: KeyTerms, now: datetime) -> IssuedKey:
+        secret = new_secret()
+        key = ApiKey(uuid4(), key_prefix(secret), terms, now)
+        self.keys[key_hash(secret)] = key
+        return IssuedKey(key, secret)
+
+    async def list(self) -> Sequence[ApiKey]:
+        self._touch()
+        return list(self.keys.values())
+
+    async def revoke(self, key_id: UUID, now: datetime) -> bool:
+        for hashed, key in self.keys.items():
+            if key.key_id == key_id:
+                self.keys[hashed] = replace(key, revoked_at=now)
+                return True
+        return False
+
+    async def find(self, key_hash: str) -> ApiKey | None:
+        self._touch()
+        return self.keys.get(key_hash)
+
+    def add(self, scope: KeyScope = "ask", **terms: Any) -> str:
+        """Make a key and give its secret."""
+        made = asyncio.run(self.create(KeyTerms(scope, **terms), datetime.now(UTC)))
+        return made.secret
+
+    def _touch(self) -> None:
+        self.reads += 1
+        if self.failure is not None:
+            raise self.failure
+
+
+@dataclass
+class MemoryThreads:
+    """Conversations that are kept as long as this lives; fails where told to."""
+
+    threads: dict[tuple[str, UUID], Thread] = field(default_factory=dict)
+    failure: BaseException | None = None  # of appending
+
+    async def append(
+        self,
+        owner: str,
+        session_id: UUID,
+        exchange: Exchange,
+        *,
+        topic_summary: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> int:
+        await asyncio.sleep(0)
+        if self.failure is not None:
+            raise self.failure
+        said = (exchange.asked, exchange.answered)
+        first, last = exchange.asked.created_at, exchange.answered.created_at
+        new = Thread(session_id, (), 0, first, last, "active", None, {})
+        known = self.threads.get((owner, session_id), new)
+        self.threads[owner, session_id] = replace(
+            known,
+            messages=(*known.messages, *said)[-LIVE_MESSAGES:],
+            message_count=known.message_count + 2,
+            updated_at=last,
+            topic_summary=topic_summary or known.topic_summary,
+            metadata=known.metadata if metadata is None else metadata,
+        )
+        return known.message_count + 2
+
+    async def history(self, owner: str, session_id: UUID) -> Thread | None:
+        await asyncio.sleep(0)
+        return self.threads.get((owner, session_id))
+
+    async def delete(self, owner: str, session_id: UUID) -> bool:
+        await asyncio.sleep(0)
+        return self.threads.pop((owner, session_id), None) is not None
+
+
 def fake_service(
     *,
     library: Library | None = None,
     embedder: Embedder | None = None,
     index: ChunkIndex | None = None,
     judge: Judge | None = None,
+    keys: FakeKeys | None = None,
+    limits: Limits | None = None,
+    threads: Threads | None = None,
 ) -> Service:
     ports = AskPorts(
         library=library or FakeLibrary(),
@@ -182,18 +335,34 @@ def fake_service(
         generator=ExtractiveGenerator(),
         reader_url=READER,
     )
-    return Service(ask=ports, reader_url=READER, version="0", models=MODELS)
+    metrics = PrometheusMetrics()
+    return Service(
+        gate=Gate(KeyRing(keys or FakeKeys()), MemoryWindows(), limits or Limits(), metrics),
+        desk=Desk(ports, Journal(NoRecords(), metrics)),
+        threads=threads or NoRecords(),
+        feedback=NoRecords(),
+        metrics=metrics,
+        reader_url=READER,
+        version="0",
+        models=MODELS,
+    )
 
 
 def call(
-    service: Service, method: str, path: str, body: dict[str, object] | None = None
+    service: Service,
+    method: str,
+    path: str,
+    body: dict[str, object] | None = None,
+    *,
+    key: str | None = None,
 ) -> httpx.Response:
     """Send one request to the application, without a network between."""
+    headers = {"X-API-Key": key} if key else {}
 
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(create_app(service), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url=READER) as client:
-            return await client.request(method, path, json=body)
+            return await client.request(method, path, json=body, headers=headers)
 
     return asyncio.run(send())
 

@@ -74,6 +74,16 @@ def told_by_b(value: dict[str, Any]) -> Told:
     return Told(not refused, value["answer"], None, set(pages), pages)
 
 
+def told_by_c(value: dict[str, Any]) -> Told:
+    if not value["should_answer"]:
+        near = [section["section"] for section in value["nearest_sections"]]
+        return Told(False, value["response"], nearest=near)
+    citations = value["citations"]
+    pages = {page(source["url"]) for source in value["sources"]}
+    chunks = [one["chunk_id"] for one in citations]
+    return Told(True, value["response"], citations[0]["referenced_text"], pages, chunks)
+
+
 def told_by_d(value: dict[str, Any]) -> Told:
     if not value["grounded"]:
         near = [section["section"] for section in value["nearest_sections"]]
@@ -117,17 +127,18 @@ def test_a_question_has_one_verdict_and_one_first_quote(
     settings = sample_core.settings
     a = told_by_a(asked(client, "/api/query", query=question))
     b = told_by_b(asked(client, "/query", query=question))
+    c = told_by_c(asked(client, "/chat/run", message=question))
     d = told_by_d(asked(client, "/ask", question=question))
     code, terminal = command_line(settings.data_dir, settings.port, question)
-    assert [one.answered for one in (a, b, d, terminal)] == [question in ANSWERED] * 4
+    assert [one.answered for one in (a, b, c, d, terminal)] == [question in ANSWERED] * 5
     assert code == (0 if a.answered else 1)
     assert terminal == a
     if not a.answered:
-        assert d.nearest == a.nearest
+        assert c.nearest == d.nearest == a.nearest
         assert all(section in b.text for section in a.nearest)
         return
     assert a.first_quote is not None
-    assert a.first_quote == d.first_quote
+    assert a.first_quote == c.first_quote == d.first_quote
     assert b.text.startswith(a.first_quote)
 
 
@@ -142,10 +153,13 @@ def test_all_sources_come_from_one_retrieved_set(
     }
     a = asked(client, "/api/query", query=question)
     b = told_by_b(asked(client, "/query", query=question))
+    c = told_by_c(asked(client, "/chat/run", message=question))
     d = told_by_d(asked(client, "/ask", question=question))
     assert a["metadata"]["chunks_retrieved"] == len(retrieved) == 5
     assert set(told_by_a(a).cited) <= set(d.cited) <= retrieved
-    assert b.pages <= pages
+    assert b.pages | c.pages <= pages
+    assert c.cited == told_by_a(a).cited
+    assert told_by_a(a).pages <= c.pages
     assert b.cited[0] in told_by_a(a).pages
 
 
@@ -158,11 +172,25 @@ def test_a_selection_has_one_verdict(
 ) -> None:
     settings = sample_core.settings
     a = told_by_a(asked(client, "/api/query", query=question, selected_text=SELECTION))
+    c = told_by_c(asked(client, "/chat/run", message=question, selected_text=SELECTION))
     d = told_by_d(asked(client, "/ask", question=question, selected_text=SELECTION))
     code, terminal = command_line(
         settings.data_dir, settings.port, question, "--selected-text", SELECTION
     )
-    assert [one.answered for one in (a, d, terminal)] == [answered] * 3
+    assert [one.answered for one in (a, c, d, terminal)] == [answered] * 4
     assert code == (0 if answered else 1)
-    assert a.first_quote == d.first_quote == terminal.first_quote
-    assert set(a.cited) == set(d.cited) == ({"selected_text"} if answered else set())
+    assert a.first_quote == c.first_quote == d.first_quote == terminal.first_quote
+    assert (
+        set(a.cited) == set(c.cited) == set(d.cited) == ({"selected_text"} if answered else set())
+    )
+
+
+@pytest.mark.parametrize("path", ["/api/query", "/ask", "/chat/run"])
+def test_an_unknown_book_is_the_callers_mistake_with_a_selection_too(
+    client: httpx.Client, path: str
+) -> None:
+    field = {"/api/query": "query", "/ask": "question", "/chat/run": "message"}[path]
+    body = {field: "Who baked?", "selected_text": "The cook baked bread.", "book": "nope"}
+    reply = client.post(path, json=body)
+    assert reply.status_code == 422
+    assert "There is no such book." in reply.text

@@ -34,6 +34,7 @@ from bythebook.errors import EmbedderFailed, NoBooks, StoreFailed, WrongEmbedder
 from bythebook.http import contract_ask
 from bythebook.http.app import Service, create_app
 from bythebook.http.problems import Problem, ProblemKind
+from bythebook.operate.desk import Desk
 from bythebook.ports import Judge
 
 PATH = "/ask"
@@ -175,7 +176,7 @@ def untouchable(sample_core: Core) -> Iterator[Service]:
     index = FakeIndex(AssertionError("the index was touched"))
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
     ports = replace(sample_core.ask, index=index, embedder=embedder, library=FakeLibrary({}))
-    yield replace(fake_service(), ask=ports)
+    yield replace(fake_service(), desk=Desk(ports, fake_service().desk.journal))
     assert index.calls == embedder.calls == 0
 
 
@@ -508,7 +509,9 @@ def test_a_status_of_this_contract_is_its_own(monkeypatch: pytest.MonkeyPatch) -
 def test_the_description_has_the_contracts_fields_and_limits() -> None:
     description = create_app(fake_service()).openapi()
     operation = description["paths"][PATH]["post"]
-    assert set(operation["responses"]) == {"200", "413", "422", "500", "503"}
+    assert set(operation["responses"]) == {
+        *("200", "401", "403", "413", "422", "429", "500", "502", "503")
+    }
     schemas = description["components"]["schemas"]
     request = schemas["AskRequest"]
     assert request["required"] == ["question"]
@@ -520,19 +523,6 @@ def test_the_description_has_the_contracts_fields_and_limits() -> None:
     assert set(schemas["AskResponse"]["properties"]) == RESPONSE
     assert set(schemas["ChunkReference"]["properties"]) == CHUNK
     assert set(schemas["AskError"]["properties"]) == {"error", "detail"}
-
-
-def test_every_example_of_the_description_is_valid() -> None:
-    for model in (
-        contract_ask.AskRequest,
-        contract_ask.ChunkReference,
-        contract_ask.AskResponse,
-        contract_ask.AskError,
-    ):
-        examples = model.model_json_schema()["examples"]
-        assert examples
-        for example in examples:
-            assert model.model_validate(example).model_dump(exclude_unset=True) == example
 
 
 def test_a_named_book_is_the_one_asked(client: httpx.Client) -> None:

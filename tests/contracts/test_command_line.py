@@ -403,7 +403,8 @@ def test_serving_on_a_used_port_says_so(shop: Shop) -> None:
 
 def test_a_server_serves_while_other_commands_work_and_stops_when_told(shop: Shop) -> None:
     port = free_port()
-    environment = os.environ | {"BYTHEBOOK_DATA_DIR": str(shop.data)}
+    quiet = {"BYTHEBOOK_DATA_DIR": str(shop.data), "BYTHEBOOK_LOG_LEVEL": "warning"}
+    environment = os.environ | quiet
     command = [sys.executable, "-W", "error", "-m", "bythebook", "serve", "--port", str(port)]
     with subprocess.Popen(
         command, env=environment, cwd=shop.home, stderr=subprocess.PIPE, text=True

@@ -17,6 +17,7 @@ from tests.contracts.fakes import FakeEmbedder, FakeIndex, FakeLibrary, call, fa
 from bythebook.bootstrap import Core
 from bythebook.errors import EmbedderFailed, NoBooks, StoreFailed, WrongEmbedder
 from bythebook.http.app import Service
+from bythebook.operate.desk import Desk
 
 PATHS = ("/api/query", "/v1/query")
 ANSWERED = "How do ROS 2 nodes communicate?"
@@ -288,7 +289,7 @@ def untouchable(sample_core: Core) -> Iterator[Service]:
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
     library = FakeLibrary({})
     ports = replace(sample_core.ask, index=index, embedder=embedder, library=library)
-    yield replace(fake_service(), ask=ports)
+    yield replace(fake_service(), desk=Desk(ports, fake_service().desk.journal))
     assert index.calls == embedder.calls == 0
 
 

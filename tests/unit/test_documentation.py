@@ -54,7 +54,16 @@ def test_the_tree_of_the_architecture_is_the_tree() -> None:
     named = set(re.findall(r"\b(\w+\.py)\b", drawn))
     covered_by_their_folder = {
         path.name
-        for room in ("cli", "evaluate", "domain", "adapters/readers", "adapters/sql", "migrations")
+        for room in (
+            "cli",
+            "client",
+            "evaluate",
+            "domain",
+            "adapters/readers",
+            "adapters/sql",
+            "migrations",
+            "ports",
+        )
         for path in (package / room).rglob("*.py")
     }
     assert modules - named - covered_by_their_folder == set()

@@ -5,7 +5,17 @@ import sys
 import typer
 
 import bythebook
-from bythebook.cli import asking, books, doctor, ingesting, measuring, serving
+from bythebook.cli import (
+    asking,
+    books,
+    doctor,
+    ingesting,
+    keys,
+    measuring,
+    migrating,
+    serving,
+    stats,
+)
 from bythebook.cli.terminal import fail
 from bythebook.errors import ByTheBookError
 
@@ -21,6 +31,9 @@ app.command()(ingesting.ingest)
 app.command()(asking.ask)
 app.command()(serving.serve)
 app.add_typer(books.app, name="books")
+app.add_typer(keys.app, name="keys")
+app.command()(migrating.migrate)
+app.command()(stats.stats)
 app.command()(doctor.doctor)
 app.command("eval")(measuring.evaluate)
 

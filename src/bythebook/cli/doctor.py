@@ -10,7 +10,7 @@ import typer
 import bythebook
 from bythebook.bootstrap import Core
 from bythebook.cli.terminal import say
-from bythebook.http.health import examine
+from bythebook.http.health import Health, examine
 from bythebook.settings import PREFIX, Settings, load_settings, unknown_variables
 
 
@@ -21,10 +21,7 @@ def doctor() -> None:
     _show_settings(settings)
     sound = _check_folder(settings)
     core = Core(settings)
-    try:
-        health = asyncio.run(examine(core.service().checks))
-    finally:
-        core.close()
+    health = asyncio.run(_examined(core))
     for name, part in health.dependencies.items():
         _line(part.status == "ok", name, part.message or f"{part.latency_ms:.0f} ms")
     for book in core.library.books():
@@ -36,6 +33,14 @@ def doctor() -> None:
         _line(False, name, "means nothing here: a misspelling?")
         sound = False
     raise typer.Exit(0 if sound and health.status == "ok" else 1)
+
+
+async def _examined(core: Core) -> Health:
+    service = core.service()
+    try:
+        return await examine({**service.checks, **service.other_checks})
+    finally:
+        await service.close()
 
 
 def _show_settings(settings: Settings) -> None:

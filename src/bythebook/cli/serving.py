@@ -1,7 +1,7 @@
 """`serve` and `demo`: the service as a process."""
 
 import asyncio
-import ipaddress
+import logging
 import socket
 from typing import Annotated
 
@@ -11,13 +11,17 @@ import uvicorn
 from bythebook.bootstrap import Core, sample_book
 from bythebook.cli.reporting import ingest_progress, print_report
 from bythebook.cli.terminal import say
-from bythebook.errors import InputError
+from bythebook.errors import InputError, RecordsFailed, RecordsOutdated
 from bythebook.http.app import create_app
+from bythebook.http.draining import Draining
 from bythebook.ingest.pipeline import IngestOrder, ingest
+from bythebook.operate.keyring import KeyRing
 from bythebook.settings import Settings, load_settings
 
+_log = logging.getLogger("bythebook.serve")
 DEMO_BOOK = "physical-ai"
 _GRACE_SECONDS = 10
+_STREAMS_SHARE = 0.8  # of the grace time; the rest is for sending their ends and closing the parts
 
 
 def serve(
@@ -34,7 +38,7 @@ def demo(
 ) -> None:
     """Ingest the sample book and serve it."""
     core = Core(_settings(host, port))
-    _require_loopback(core.settings.host)
+    _require_loopback(core)
     _require_free(core.settings)
     with ingest_progress() as show:
         report = asyncio.run(ingest(IngestOrder(str(sample_book()), DEMO_BOOK), core.ingest, show))
@@ -60,32 +64,66 @@ def _settings(host: str | None, port: int | None) -> Settings:
 
 def _run(core: Core) -> None:
     settings = core.settings
-    _require_loopback(settings.host)
+    _require_loopback(core)
     _require_free(settings)
-    application = create_app(core.service())
+    core.log()
+    asyncio.run(_open_records(core))
+    service = core.service()
     config = uvicorn.Config(
-        application,
+        create_app(service),
         host=settings.host,
         port=settings.port,
-        log_level="warning",
+        log_config=None,  # its lines go where all others go
         access_log=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         server_header=False,
+        proxy_headers=False,  # X-Forwarded-For is read by our own rule
     )
-    uvicorn.Server(config).run()
+    DrainingServer(config, service.draining).run()
 
 
-def _require_loopback(host: str) -> None:
+class DrainingServer(uvicorn.Server):
+    """Ends open streams with their last event before it stops, also those that take too long."""
+
+    def __init__(self, config: uvicorn.Config, draining: Draining) -> None:
+        super().__init__(config)
+        self._draining = draining
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop within the grace time."""
+        grace = self.config.timeout_graceful_shutdown or _GRACE_SECONDS
+        self._draining.begin(grace * _STREAMS_SHARE)
+        await super().shutdown(sockets)
+
+
+def _require_loopback(core: Core) -> None:
     """Without keys the service is open, so it stays on this machine."""
-    try:
-        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
+
+    async def has_usable_key() -> bool:
+        async with core.keys() as store:
+            try:
+                return await KeyRing(store).has_usable()
+            except RecordsOutdated:
+                raise
+            except RecordsFailed:
+                return True  # not known: elsewhere than on this machine the service never opens
+
+    if not core.settings.on_loopback and not asyncio.run(has_usable_key()):
         raise InputError(
-            f"Without keys the service listens on this machine only, not on {host}.",
-            "Use --host 127.0.0.1, and put a proxy that asks for a password in front to reach it from elsewhere.",
+            f"Without keys the service listens on this machine only, not on {core.settings.host}.",
+            "Make a key first: `bythebook keys create --scope ask`; or use --host 127.0.0.1.",
         )
+
+
+async def _open_records(core: Core) -> None:
+    """See that records can be kept, before the first reader comes; a server may come up later."""
+    async with core.database() as database:
+        try:
+            await database.open()
+        except RecordsFailed as error:
+            if database.address.file is not None or isinstance(error, RecordsOutdated):
+                raise
+            _log.warning("%s Every question is answered 503 until it can.", error.what)
 
 
 def _require_free(settings: Settings) -> None:

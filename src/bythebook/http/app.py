@@ -1,30 +1,55 @@
 """The application: takes built parts, builds nothing."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from fastapi import FastAPI
 
-from bythebook.ask.pipeline import AskPorts
-from bythebook.http import contract_ask, contract_query, contract_rag
+from bythebook.http import contract_ask, contract_chat, contract_query, contract_rag, feedback
+from bythebook.http.client_address import Network
 from bythebook.http.context import RequestContext
 from bythebook.http.contracts_page import contracts_page_router
+from bythebook.http.cors import CrossOrigin
+from bythebook.http.description import DescribedApp
+from bythebook.http.draining import Draining
 from bythebook.http.health import Check, examine, health_router
+from bythebook.http.metrics_page import metrics_router
 from bythebook.http.pages import pages_router
 from bythebook.http.problems import Shape, install_problems
+from bythebook.http.request_log import RequestLog
+from bythebook.operate.conversation import Conversations
+from bythebook.operate.desk import Desk
+from bythebook.operate.gate import Gate
+from bythebook.ports import FeedbackStore, Metrics, Threads
+
+_SETTLE_SECONDS = 1.5  # for the last entries, beside the grace time that streams have
+
+
+async def _nothing() -> None:
+    """Have nothing open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
     """What the application serves."""
 
-    ask: AskPorts
+    desk: Desk
+    gate: Gate
+    threads: Threads
+    feedback: FeedbackStore
+    metrics: Metrics
     reader_url: str
     version: str
-    checks: Mapping[str, Check] = field(default_factory=dict)
-    close: Callable[[], None] = lambda: None
+    checks: Mapping[str, Check] = field(default_factory=dict)  # of what answers need
+    other_checks: Mapping[str, Check] = field(default_factory=dict)  # of what they can do without
+    proxies: Sequence[Network] = ()  # whose X-Forwarded-For is believed
     models: Sequence[str] = ()  # names of language models that a reader may ask for
+    duties: Sequence[Callable[[], Coroutine[Any, Any, None]]] = ()  # run as long as it serves
+    close: Callable[[], Awaitable[None]] = _nothing
+    draining: Draining = field(default_factory=Draining)
 
 
 def create_app(service: Service) -> FastAPI:
@@ -33,26 +58,44 @@ def create_app(service: Service) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await examine(service.checks)  # opens the models and the index before the first question
+        await service.gate.ring.origins()  # reads the keys, which an outage may then not take away
+        duties = [asyncio.create_task(duty()) for duty in service.duties]
         yield
-        service.close()
+        await service.desk.journal.settled(_SETTLE_SECONDS)
+        for duty in duties:
+            duty.cancel()
+        await asyncio.gather(*duties, return_exceptions=True)
+        await service.close()
 
-    app = FastAPI(
+    app = DescribedApp(
         title="ByTheBook",
         version=service.version,
         summary="Answers only from the book, each sentence with its quote.",
         lifespan=lifespan,
         docs_url=None,  # FastAPI's own page loads its script from elsewhere; /docs is ours
         redoc_url=None,
+        redirect_slashes=False,  # the address it would lead to is the caller's word
     )
     shapes: dict[str, Shape] = dict.fromkeys(contract_query.PATHS, contract_query.error_shape)
     shapes[contract_rag.PATH] = contract_rag.error_shape
     shapes[contract_ask.PATH] = contract_ask.error_shape
-    install_problems(app, shapes, {contract_ask.PATH: contract_ask.STATUSES})
-    app.add_middleware(RequestContext)
-    app.include_router(contract_query.query_router(service.ask, service.reader_url))
-    app.include_router(contract_rag.rag_router(service.ask, service.models))
-    app.include_router(contract_ask.ask_router(service.ask))
-    app.include_router(health_router(service.checks))
-    app.include_router(pages_router(service.ask))
+    shapes[feedback.PATH] = feedback.error_shape
+    shapes |= dict.fromkeys(contract_chat.PLACES, contract_chat.error_shape)
+    statuses = dict.fromkeys(contract_chat.PLACES, contract_chat.STATUSES)
+    install_problems(app, shapes, {contract_ask.PATH: contract_ask.STATUSES, **statuses})
+    app.state.gate = service.gate
+    app.state.draining = service.draining
+    app.add_middleware(CrossOrigin, origins=service.gate.ring.origins)
+    app.add_middleware(RequestLog, metrics=service.metrics)
+    app.add_middleware(RequestContext, proxies=service.proxies)
+    app.include_router(contract_query.query_router(service.desk, service.reader_url))
+    app.include_router(contract_rag.rag_router(service.desk, service.models))
+    app.include_router(contract_ask.ask_router(service.desk))
+    conversations = Conversations(service.desk, service.threads)
+    app.include_router(contract_chat.chat_router(conversations, service.draining))
+    app.include_router(feedback.feedback_router(service.feedback, service.desk.journal))
+    app.include_router(metrics_router(service.metrics, service.desk.ports.library))
+    app.include_router(health_router(service.checks, service.other_checks))
+    app.include_router(pages_router(service.desk))
     app.include_router(contracts_page_router(app.openapi))
     return app

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter
 from fastapi.requests import Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from pydantic.config import JsonDict
 
-from bythebook.ask.pipeline import AskPorts, collect
 from bythebook.ask.sources import MOST_QUOTES, Quality, answer_sources, retrieval_quality
 from bythebook.domain.answers import SELECTED_TEXT, Answered, Outcome, Refused, Source
 from bythebook.domain.questions import Mode, Question, Scope
+from bythebook.http.access import AskRoute
+from bythebook.http.asking import asked_in
 from bythebook.http.fields import (
     NO_NUL,
     PLAIN,
@@ -20,7 +20,8 @@ from bythebook.http.fields import (
     to_nearest,
     told_text,
 )
-from bythebook.http.problems import STATUS, Problem, ProblemKind
+from bythebook.http.problems import Problem, ProblemKind, failures
+from bythebook.operate.desk import Desk
 
 PATH = "/ask"
 CHUNKS = 5
@@ -38,42 +39,17 @@ _DETAILS: Mapping[ProblemKind, str] = {
     "model_failed": "Unable to generate answer. Please try again.",
     "internal": "Unable to generate answer. Please try again.",
 }
-_DESCRIBED: Mapping[ProblemKind, str] = {
-    "payload_too_large": "The body is larger than 256 KiB.",
-    "validation_failed": "A field is not valid; the detail names it.",
-    "internal": "A defect of ours.",
-    "store_unavailable": "The index or the embedder cannot be reached.",
-}
 STATUSES: Mapping[ProblemKind, int] = {"model_timeout": 503}
 
 
 AskText = Annotated[str, Field(min_length=1, max_length=1000), *PLAIN]
 AskSelection = Annotated[str, Field(max_length=10_000), NO_NUL, AfterValidator(str.strip)]
-_EXAMPLE_CHUNK: JsonDict = {
-    "chunk_id": "5f0c7c0a-93ab-5a64-8f0e-2f4c4a4f6f0e",
-    "text": "ROS 2 nodes communicate by topics, services and actions.",
-    "page": None,
-    "chapter": "Chapter 2: ROS 2 Fundamentals",
-    "section": "How do ROS 2 nodes communicate?",
-    "evidence": ["ROS 2 nodes communicate by topics, services and actions."],
-}
 
 
 class AskRequest(BaseModel):
     """A reader's question."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"question": "What is the main theme of Chapter 3?", "selected_text": None},
-                {
-                    "question": "Explain this passage",
-                    "selected_text": "A node is a process that computes. Nodes exchange messages.",
-                },
-            ]
-        },
-    )
+    model_config = ConfigDict(extra="forbid")
 
     question: AskText = Field(description="The question.")
     selected_text: AskSelection | None = Field(
@@ -87,15 +63,13 @@ class AskRequest(BaseModel):
 class ChunkReference(BaseModel):
     """A chunk that the answer rests on, and its words that show why."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_CHUNK]})
-
     chunk_id: str = Field(min_length=1, description='Or "selected_text".')
     text: str = Field(
         min_length=1, max_length=MOST_TEXT, description='A longer one is cut and ends in "...".'
     )
     page: int | None = Field(None, ge=1, description="Where the book has pages.")
-    chapter: str | None = None
-    section: str | None = None
+    chapter: str | None = Field(None, description="Chapter that it stands in.")
+    section: str | None = Field(None, description="Section that it begins in.")
     evidence: list[str] = Field(
         default_factory=list,
         max_length=MOST_QUOTES,
@@ -106,32 +80,7 @@ class ChunkReference(BaseModel):
 class AskResponse(BaseModel):
     """An answer with the chunks it rests on, or the fixed sentence that there is none."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "answer": _EXAMPLE_CHUNK["text"],
-                    "sources": [_EXAMPLE_CHUNK["chunk_id"]],
-                    "matched_chunks": [_EXAMPLE_CHUNK],
-                    "grounded": True,
-                    "retrieval_quality": "Partial",
-                    "nearest_sections": [],
-                    "disclaimer": None,
-                },
-                {
-                    "answer": REFUSALS["standard_rag"],
-                    "sources": [],
-                    "matched_chunks": [],
-                    "grounded": False,
-                    "retrieval_quality": "Poor",
-                    "nearest_sections": [],
-                    "disclaimer": None,
-                },
-            ]
-        }
-    )
-
-    answer: str = Field(min_length=1)
+    answer: str = Field(min_length=1, description="The answer, or the fixed refusal.")
     sources: list[str] = Field(description="Ids of the matched chunks, in their order.")
     matched_chunks: list[ChunkReference] = Field(
         description="The cited ones first, then others judged relevant, best first."
@@ -155,33 +104,21 @@ class AskResponse(BaseModel):
 class AskError(BaseModel):
     """A failure."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"error": "validation_failed", "detail": EMPTY_QUESTION}]}
-    )
-
-    error: ProblemKind
-    detail: str = Field(min_length=1)
+    error: ProblemKind = Field(description="What failed.")
+    detail: str = Field(min_length=1, description="A sentence for a person.")
 
 
-def ask_router(ports: AskPorts) -> APIRouter:
+def ask_router(desk: Desk) -> APIRouter:
     """Make the route of contract D."""
-    router = APIRouter(tags=["D: ask"])
-    errors: dict[int | str, dict[str, Any]] = {
-        STATUS[kind]: _described(kind, text) for kind, text in _DESCRIBED.items()
-    }
+    router = APIRouter(tags=["D: ask"], route_class=AskRoute)
+    errors = failures(AskError, 401, 403, 413, 422, 429, 500, 502, 503)
 
     @router.post(PATH, responses=errors, operation_id="ask", summary="Ask, and see the evidence")
-    async def ask(body: AskRequest) -> AskResponse:
+    async def ask(request: Request, body: AskRequest) -> AskResponse:
         """Answer in one to five sentences, with the chunks and their words that show why."""
-        return to_response(await collect(to_question(body), ports))
+        return to_response(await desk.collect(asked_in(request, "ask", to_question(body))))
 
     return router
-
-
-def _described(kind: ProblemKind, text: str) -> dict[str, Any]:
-    error = AskError(error=kind, detail=_DETAILS.get(kind, text))
-    content = {"application/json": {"example": error.model_dump(mode="json")}}
-    return {"model": AskError, "description": text, "content": content}
 
 
 def to_question(body: AskRequest) -> Question:

@@ -11,12 +11,14 @@ from fastapi.requests import Request
 from pydantic import UUID4, BaseModel, ConfigDict, Field, model_validator
 
 from bythebook.ask.links import quote_link, section_url
-from bythebook.ask.pipeline import AskPorts, collect
 from bythebook.ask.verify import numbered
 from bythebook.domain.answers import SELECTED_TEXT, Answered, Citation, Outcome, RefusalType
 from bythebook.domain.questions import Mode, Question, Scope
+from bythebook.http.access import AskRoute, admit_session
+from bythebook.http.asking import asked_in
 from bythebook.http.fields import PLAIN, BookId, NearestSectionModel, to_nearest, told_text
-from bythebook.http.problems import Problem, ProblemKind
+from bythebook.http.problems import Problem, ProblemKind, failures
+from bythebook.operate.desk import Desk
 
 PATHS = ("/api/query", "/v1/query")
 _INSUFFICIENT = (
@@ -45,6 +47,7 @@ _CODES: Mapping[ProblemKind, ErrorCode] = {
     "payload_too_large": "PAYLOAD_TOO_LARGE",
     "store_unavailable": "QDRANT_TIMEOUT",
     "embedder_unavailable": "COHERE_FAILURE",
+    "database_unavailable": "QDRANT_TIMEOUT",
     "model_timeout": "OPENROUTER_TIMEOUT",
     "model_failed": "OPENROUTER_FAILURE",
     "rate_limited": "RATE_LIMIT_EXCEEDED",
@@ -61,10 +64,7 @@ SelectedText = Annotated[str, Field(min_length=10, max_length=5000), *PLAIN]
 class QueryRequest(BaseModel):
     """A reader's question."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"query": "How do ROS 2 nodes communicate?"}]},
-    )
+    model_config = ConfigDict(extra="forbid")
 
     query: QueryText = Field(description="The question.")
     selected_text: SelectedText | None = Field(None, description="Answer from this text only.")
@@ -78,15 +78,15 @@ class QueryRequest(BaseModel):
 class CitationModel(BaseModel):
     """A verbatim quote and where it stands."""
 
-    chapter: str | None = None
-    section: str | None = None
-    source_url: str | None = None
-    referenced_text: str | None = Field(None, max_length=500)
+    chapter: str | None = Field(None, description="Chapter that it stands in.")
+    section: str | None = Field(None, description='Section, or "Selected text".')
+    source_url: str | None = Field(None, description="Opens the book at the section.")
+    referenced_text: str | None = Field(None, max_length=500, description="The quote, verbatim.")
     sentence: int = Field(ge=0, description="Index of the sentence that this quote supports.")
-    chunk_id: str
-    document_id: str | None = None
+    chunk_id: str = Field(description='Chunk that it stands in, or "selected_text".')
+    document_id: str | None = Field(None, description="Page of the book that it stands in.")
     char_start: int = Field(ge=0, description="Offset of the quote in the document's .txt.")
-    char_end: int = Field(ge=0)
+    char_end: int = Field(ge=0, description="Offset after its last character.")
     link: str | None = Field(None, description="Opens the book at the quote.")
 
     @model_validator(mode="after")
@@ -99,19 +99,23 @@ class CitationModel(BaseModel):
 class GroundedAnswer(BaseModel):
     """An answer, each sentence of it quoted from the book."""
 
-    text: str = Field(min_length=1, max_length=2000)
-    citations: list[CitationModel] = Field(min_length=1)
-    mode: Mode
-    sentences: list[str] = Field(min_length=1)
-    disclaimer: str | None = None
+    text: str = Field(min_length=1, max_length=2000, description="The whole answer.")
+    citations: list[CitationModel] = Field(
+        min_length=1, description="At least one for each sentence."
+    )
+    mode: Mode = Field(description="Whether the book was searched, or a selection alone read.")
+    sentences: list[str] = Field(min_length=1, description="The verified sentences, in order.")
+    disclaimer: str | None = Field(None, description="What a cautious answer opens with.")
 
 
 class RefusalMessage(BaseModel):
     """An honest no, and of which kind."""
 
-    reason: str
-    refusal_type: RefusalType
-    nearest_sections: list[NearestSectionModel] = Field(default_factory=list)
+    reason: str = Field(description="The fixed sentence of the type.")
+    refusal_type: RefusalType = Field(description="Why there is no answer.")
+    nearest_sections: list[NearestSectionModel] = Field(
+        default_factory=list, description="Where to read on, nearest first."
+    )
 
     @model_validator(mode="after")
     def _says_the_fixed_message(self) -> Self:
@@ -123,30 +127,30 @@ class RefusalMessage(BaseModel):
 class ErrorDetail(BaseModel):
     """What failed, and whether trying again helps."""
 
-    code: ErrorCode
-    message: str = Field(min_length=1, max_length=200)
-    details: str | None = Field(None, max_length=500)
-    retry_after: int | None = Field(None, ge=0)
+    code: ErrorCode = Field(description="What failed; the names stand for any store and model.")
+    message: str = Field(min_length=1, max_length=200, description="A sentence for a person.")
+    details: str | None = Field(None, max_length=500, description="What else is known of it.")
+    retry_after: int | None = Field(None, ge=0, description="Seconds to wait before another try.")
 
 
 class ResponseMetadata(BaseModel):
     """How the answer came about."""
 
-    chunks_retrieved: int
-    processing_time_ms: int
-    session_id: uuid.UUID | None = None
-    request_id: uuid.UUID
-    timestamp: datetime
+    chunks_retrieved: int = Field(ge=0, description="Chunks that were found.")
+    processing_time_ms: int = Field(ge=0, description="Time that the service took.")
+    session_id: uuid.UUID | None = Field(None, description="The session that was given.")
+    request_id: uuid.UUID = Field(description="As in X-Request-ID; feedback names it.")
+    timestamp: datetime = Field(description="When it was answered, in UTC.")
 
 
 class QueryResponse(BaseModel):
     """The envelope: exactly one of answer, refusal and error."""
 
-    status: Literal["success", "refused", "error"]
-    answer: GroundedAnswer | None = None
-    refusal: RefusalMessage | None = None
-    error: ErrorDetail | None = None
-    metadata: ResponseMetadata
+    status: Literal["success", "refused", "error"] = Field(description="What it holds.")
+    answer: GroundedAnswer | None = Field(None, description="Where the status is success.")
+    refusal: RefusalMessage | None = Field(None, description="Where the status is refused.")
+    error: ErrorDetail | None = Field(None, description="Where the status is error.")
+    metadata: ResponseMetadata = Field(description="How it came about.")
 
     @model_validator(mode="after")
     def _holds_exactly_what_its_status_says(self) -> Self:
@@ -157,23 +161,17 @@ class QueryResponse(BaseModel):
         return self
 
 
-def query_router(ports: AskPorts, reader_url: str) -> APIRouter:
+def query_router(desk: Desk, reader_url: str) -> APIRouter:
     """Make the routes of contract A."""
-    router = APIRouter(tags=["A: query"])
-    errors: dict[int | str, dict[str, Any]] = {
-        status: {"model": QueryResponse, "description": text}
-        for status, text in (
-            (413, "The body is larger than 256 KiB"),
-            (422, "The request is not valid"),
-            (500, "A defect of ours"),
-            (503, "The index or the embedder cannot be reached"),
-        )
-    }
+    router = APIRouter(tags=["A: query"], route_class=AskRoute)
+    errors = failures(QueryResponse, 401, 403, 413, 422, 429, 500, 502, 503, 504)
 
     async def query(request: Request, body: QueryRequest) -> QueryResponse:
         """Answer a question from the book, or refuse, honestly and by type."""
         request.state.session_id = body.session_id
-        outcome = await collect(to_question(body), ports)
+        await admit_session(request, body.session_id)
+        asked = asked_in(request, "query", to_question(body), session_id=body.session_id)
+        outcome = await desk.collect(asked)
         return to_response(outcome, reader_url, _metadata(request, len(outcome.passages)))
 
     for path in PATHS:

@@ -7,19 +7,23 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from fastapi.requests import Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from pydantic.config import JsonDict
 
 from bythebook.ask.links import section_url
-from bythebook.ask.pipeline import AskPorts, collect
+from bythebook.ask.pipeline import AskPorts
 from bythebook.ask.plan import asks_for_list, is_greeting
 from bythebook.ask.relevance import on_scale
+from bythebook.ask.retrieve import readable_books
 from bythebook.ask.sources import answer_sources
+from bythebook.domain.access import Caller
 from bythebook.domain.answers import Answered, NearestSection, Outcome, Passage, Refused
 from bythebook.domain.books import Chunk
 from bythebook.domain.questions import Question, Scope
 from bythebook.errors import InputError, UnknownBook, UnknownDocument
+from bythebook.http.access import AskRoute
+from bythebook.http.asking import asked_in, caller_of
 from bythebook.http.fields import PLAIN, BookId, told_text
-from bythebook.http.problems import STATUS, Problem, ProblemKind
+from bythebook.http.problems import Problem, ProblemKind, failures
+from bythebook.operate.desk import Desk
 from bythebook.ports import Library
 
 PATH = "/query"
@@ -42,6 +46,7 @@ _TYPES: Mapping[ProblemKind, ErrorType] = {
     "validation_failed": "ValidationError",
     "store_unavailable": "RetrievalError",
     "embedder_unavailable": "RetrievalError",
+    "database_unavailable": "RetrievalError",
     "model_failed": "GenerationError",
     "model_timeout": "TimeoutError",
     "rate_limited": "RateLimitError",
@@ -50,32 +55,14 @@ _TYPES: Mapping[ProblemKind, ErrorType] = {
     "forbidden": "PermissionError",
     "payload_too_large": "PayloadTooLarge",
 }
-_DESCRIBED: Mapping[ProblemKind, str] = {
-    "payload_too_large": "The body is larger than 256 KiB.",
-    "validation_failed": "A field is not valid; the message names it.",
-    "internal": "A defect of ours.",
-    "store_unavailable": "The index or the embedder cannot be reached.",
-}
 RagQuery = Annotated[str, Field(min_length=1, max_length=2000), *PLAIN]
 _QUERY: TypeAdapter[str] = TypeAdapter(RagQuery)
-_EXAMPLE_QUERY = "How do I create a ROS 2 publisher in Python?"
-_EXAMPLE_SOURCE: JsonDict = {
-    "url": "https://example.org/book/ros2/writing-nodes#a-publisher",
-    "page_title": "Writing Nodes",
-    "relevance_score": 0.8642,
-    "chunk_index": 2,
-}
 
 
 class RagRequest(BaseModel):
     """A reader's question."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"query": _EXAMPLE_QUERY, "top_k": 5, "model": "gpt-3.5-turbo"}]
-        },
-    )
+    model_config = ConfigDict(extra="forbid")
 
     query: RagQuery = Field(description="The question.")
     top_k: int = Field(5, ge=1, le=50, strict=True, description="How many chunks to retrieve.")
@@ -92,14 +79,12 @@ class RagRequest(BaseModel):
 class SourceReference(BaseModel):
     """A page that the answer rests on."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_SOURCE]})
-
     url: str = Field(
         pattern="^https?://",
         json_schema_extra={"format": "uri"},
         description="Opens the page at its best section.",
     )
-    page_title: str = Field(min_length=1)
+    page_title: str = Field(min_length=1, description="Title of the page.")
     relevance_score: float = Field(ge=0.0, le=1.0, description="Of the page's best chunk.")
     chunk_index: int | None = Field(None, ge=0, description="Place of that chunk in the page.")
 
@@ -107,25 +92,8 @@ class SourceReference(BaseModel):
 class RagResponse(BaseModel):
     """An answer with its pages; without a match it says so, and has none."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "query": _EXAMPLE_QUERY,
-                    "answer": "A publisher is made by calling create_publisher() with the message "
-                    "type, the topic name and the queue depth.",
-                    "sources": [_EXAMPLE_SOURCE],
-                    "model_used": "bythebook-extractive",
-                    "tokens_used": 0,
-                    "retrieval_count": 5,
-                    "disclaimer": None,
-                }
-            ]
-        }
-    )
-
     query: str = Field(description="The question, as asked.")
-    answer: str = Field(min_length=1)
+    answer: str = Field(min_length=1, description="The answer, or that there is none.")
     sources: list[SourceReference] = Field(
         description="One per page: the cited ones first, then others judged relevant, best first."
     )
@@ -138,34 +106,17 @@ class RagResponse(BaseModel):
 class RagError(BaseModel):
     """A failure."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "error": True,
-                    "error_type": "RetrievalError",
-                    "error_message": "The search service is temporarily unavailable. "
-                    "Please try again.",
-                    "query": _EXAMPLE_QUERY,
-                    "status_code": 503,
-                }
-            ]
-        }
-    )
-
-    error: Literal[True] = True
-    error_type: ErrorType
-    error_message: str = Field(min_length=1)
+    error: Literal[True] = Field(default=True, description="Always true.")
+    error_type: ErrorType = Field(description="What failed.")
+    error_message: str = Field(min_length=1, description="A sentence for a person.")
     query: str | None = Field(None, description="The question, where it could be read.")
-    status_code: int = Field(ge=400, le=599)
+    status_code: int = Field(ge=400, le=599, description="The HTTP status.")
 
 
-def rag_router(ports: AskPorts, models: Sequence[str]) -> APIRouter:
+def rag_router(desk: Desk, models: Sequence[str]) -> APIRouter:
     """Make the route of contract B."""
-    router = APIRouter(tags=["B: retrieval-augmented query"])
-    errors: dict[int | str, dict[str, Any]] = {
-        STATUS[kind]: _described(kind, text) for kind, text in _DESCRIBED.items()
-    }
+    router = APIRouter(tags=["B: retrieval-augmented query"], route_class=AskRoute)
+    errors = failures(RagError, 401, 403, 413, 422, 429, 500, 502, 503, 504)
 
     @router.post(PATH, responses=errors, operation_id="rag_query", summary="Ask, and get the pages")
     async def query(request: Request, body: RagRequest) -> RagResponse:
@@ -173,17 +124,11 @@ def rag_router(ports: AskPorts, models: Sequence[str]) -> APIRouter:
         request.state.query = body.query
         _require_model(body.model, models)
         if is_greeting(body.query):
-            return _welcome(body, ports)
-        outcome = await collect(to_question(body), ports)
-        return await asyncio.to_thread(to_response, body.query, outcome, ports)
+            return _welcome(body, desk.ports, caller_of(request))
+        outcome = await desk.collect(asked_in(request, "rag", to_question(body)))
+        return await asyncio.to_thread(to_response, body.query, outcome, desk.ports)
 
     return router
-
-
-def _described(kind: ProblemKind, text: str) -> dict[str, Any]:
-    error = RagError(error_type=_TYPES[kind], error_message=text, status_code=STATUS[kind])
-    content = {"application/json": {"example": error.model_dump(mode="json")}}
-    return {"model": RagError, "description": text, "content": content}
 
 
 def to_question(body: RagRequest) -> Question:
@@ -211,9 +156,9 @@ def _require_model(model: str | None, models: Sequence[str]) -> None:
         raise InputError(f"model: must be one of: {', '.join(models)}.")
 
 
-def _welcome(body: RagRequest, ports: AskPorts) -> RagResponse:
+def _welcome(body: RagRequest, ports: AskPorts, caller: Caller) -> RagResponse:
     if body.book is not None:
-        ports.library.book(body.book)
+        readable_books(ports.library, body.book, caller.readable)
     return RagResponse(
         query=body.query,
         answer=WELCOME,

@@ -1,5 +1,6 @@
 """The HTTP contracts as a page, written from the OpenAPI description; nothing is loaded from elsewhere."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Any
@@ -52,6 +53,15 @@ def _operation(method: str, path: str, operation: Schema, shown: dict[str, None]
             f"<tr><td>{escape(status)}</td><td>{escape(body.get('description', ''))}</td><td>{link}</td></tr>"
         )
     yield f"<table>{''.join(rows)}</table>"
+    for status, body in bodies:
+        for content in body.get("content", {}).values():
+            for example in content.get("examples", {}).values():
+                yield _example(f"{status}: {example['summary']}", example["value"])
+
+
+def _example(title: str, value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+    return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
 
 
 def _body_schema(body: Schema) -> str:

@@ -23,16 +23,16 @@ def _no_blank(text: str) -> str:
 
 NO_NUL = AfterValidator(_no_nul)
 # Lengths count what was sent, so they stand before these, which trim.
-PLAIN = (NO_NUL, AfterValidator(_no_blank))
+PLAIN = (NO_NUL, AfterValidator(_no_blank), Field(json_schema_extra={"pattern": r"\S"}))
 BookId = Annotated[str, Field(max_length=64), *PLAIN]
 
 
 class NearestSectionModel(BaseModel):
     """Where to read on."""
 
-    chapter: str
-    section: str
-    url: str
+    chapter: str = Field(description="Its chapter.")
+    section: str = Field(description="Its title.")
+    url: str = Field(description="Opens the book there.")
 
 
 def to_nearest(sections: Sequence[NearestSection]) -> list[NearestSectionModel]:

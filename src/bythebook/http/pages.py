@@ -8,26 +8,38 @@ from itertools import groupby
 from urllib.parse import quote as percent
 
 from fastapi import APIRouter
+from fastapi.requests import Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 
 from bythebook.ask.links import quote_check, quote_link
-from bythebook.ask.pipeline import AskPorts, collect
+from bythebook.ask.pipeline import AskPorts
 from bythebook.ask.verify import numbered
 from bythebook.domain.answers import Answered, Refused
 from bythebook.domain.books import Book, Document
 from bythebook.domain.questions import Question, Scope
-from bythebook.errors import InputError, PartFailed, UnknownBook, UnknownDocument
+from bythebook.errors import (
+    InputError,
+    NotAdmitted,
+    PartFailed,
+    RecordsFailed,
+    UnknownBook,
+    UnknownDocument,
+)
+from bythebook.http.access import admit
+from bythebook.http.asking import asked_in
 from bythebook.http.contract_query import REFUSAL_MESSAGES, QueryRequest
 from bythebook.http.layout import SECURITY_HEADERS, page
-from bythebook.http.problems import problem_of
+from bythebook.http.problems import Problem, problem_of
 from bythebook.http.reading import Mark, document_html
+from bythebook.operate.desk import Desk
 
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
 
 
-def pages_router(ports: AskPorts) -> APIRouter:
+def pages_router(desk: Desk) -> APIRouter:
     """Make the pages; they show what the contracts answer, by the same path."""
+    ports = desk.ports
     router = APIRouter(include_in_schema=False)
     style = files("bythebook.web").joinpath("reader.css").read_text("utf-8")
 
@@ -36,11 +48,16 @@ def pages_router(ports: AskPorts) -> APIRouter:
         return Response(style, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
 
     @router.get("/")
-    async def home(q: str = "", book: str = "") -> HTMLResponse:
+    async def home(request: Request, q: str = "", book: str = "") -> HTMLResponse:
         books = ports.library.books()
         question = q.strip()
-        reply = await _reply(question, book, ports) if question else ""
-        return page("Ask the book", _form(question, book, books) + reply + _shelf(books))
+        problem = await _not_admitted(request) if question else None
+        if problem is not None:
+            reply = _failure("Not answered", problem.message)
+        else:
+            reply = await _reply(request, desk, question, book) if question else ""
+        shown = page("Ask the book", _form(question, book, books) + reply + _shelf(books))
+        return _with_problem(shown, problem) if problem else shown
 
     @router.get("/read/{book_id}")
     def contents(book_id: str) -> HTMLResponse:
@@ -122,7 +139,23 @@ def _form(question: str, chosen: str, books: Sequence[Book]) -> str:
     )
 
 
-async def _reply(question: str, book: str, ports: AskPorts) -> str:
+async def _not_admitted(request: Request) -> Problem | None:
+    try:
+        await admit(request, "ask")
+    except (NotAdmitted, RecordsFailed) as error:
+        return problem_of(error)
+    return None
+
+
+def _with_problem(shown: HTMLResponse, problem: Problem) -> HTMLResponse:
+    shown.status_code = problem.status
+    shown.headers.update(problem.headers)
+    if problem.retry_after is not None:
+        shown.headers["Retry-After"] = str(problem.retry_after)
+    return shown
+
+
+async def _reply(request: Request, desk: Desk, question: str, book: str) -> str:
     limit = next(
         m.max_length
         for m in QueryRequest.model_fields["query"].metadata
@@ -131,7 +164,8 @@ async def _reply(question: str, book: str, ports: AskPorts) -> str:
     if len(question) > limit or "\0" in question:
         return _failure("Please ask again", f"A question has at most {limit} characters.")
     try:
-        outcome = await collect(Question(question, Scope(book or None)), ports)
+        asked = asked_in(request, "query", Question(question, Scope(book or None)))
+        outcome = await desk.collect(asked)
     except InputError as error:
         return _failure("Please ask again", error.what)
     except PartFailed as error:

@@ -2,25 +2,31 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.requests import Request
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from bythebook.errors import (
     ByTheBookError,
     EmbedderFailed,
+    Forbidden,
     InputError,
     NoBooks,
+    NotAdmitted,
     RecordsFailed,
+    Stopping,
     StoreFailed,
+    TooManyRequests,
     UnknownBook,
 )
+from bythebook.http.context import rate_headers
 
 ProblemKind = Literal[
     "validation_failed",
@@ -58,6 +64,18 @@ _KIND_OF_STATUS: Mapping[int, ProblemKind] = {
     405: "method_not_allowed",
     413: "payload_too_large",
 }
+FAILURES: Mapping[int, str] = {
+    401: "No key was given, or it is unknown, revoked or expired.",
+    403: "The key does not open this, or not from this origin.",
+    404: "There is no such thing, or it is another's.",
+    413: "The body is larger than 256 KiB.",
+    422: "A field is not valid; the message names it.",
+    429: "Too many requests within a minute.",
+    500: "A defect of ours.",
+    502: "The language model failed.",
+    503: "A part that this needs cannot be reached.",
+    504: "The language model did not answer in time.",
+}
 _RETRY_SECONDS = 5
 _log = logging.getLogger("bythebook.http")
 
@@ -70,6 +88,8 @@ class Problem:
     message: str
     details: str | None = None
     retryable: bool = True
+    wait: int | None = None  # seconds, where they are known
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def status(self) -> int:
@@ -79,10 +99,18 @@ class Problem:
     @property
     def retry_after(self) -> int | None:
         """Seconds after which trying again makes sense."""
-        return _RETRY_SECONDS if self.status == 503 and self.retryable else None
+        if self.wait is not None:
+            return self.wait
+        return _RETRY_SECONDS if self.status in {503, 504} and self.retryable else None
 
 
 Shape = Callable[[Request, Problem], dict[str, Any]]
+_Part = TypeVar("_Part")
+
+
+def failures(model: type[BaseModel], *statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe the failures of a route, each in its contract's shape."""
+    return {status: {"model": model, "description": FAILURES[status]} for status in statuses}
 
 
 def install_problems(
@@ -95,11 +123,12 @@ def install_problems(
     def respond(
         request: Request, problem: Problem, more: Mapping[str, str] | None = None
     ) -> JSONResponse:
-        shape = shapes.get(request.url.path, plain_shape)
-        headers = {**(more or {}), "X-Request-ID": str(request.state.request_id)}
+        shape = _called(shapes, request.url.path) or plain_shape
+        headers = {**(more or {}), **problem.headers, "X-Request-ID": str(request.state.request_id)}
         if problem.retry_after is not None:
             headers["Retry-After"] = str(problem.retry_after)
-        status = statuses.get(request.url.path, {}).get(problem.kind, problem.status)
+        changed = _called(statuses, request.url.path) or {}
+        status = changed.get(problem.kind, problem.status)
         return JSONResponse(shape(request, problem), status, headers)
 
     async def on_validation(request: Request, error: Exception) -> JSONResponse:
@@ -118,7 +147,9 @@ def install_problems(
 
     async def on_any(request: Request, _error: Exception) -> JSONResponse:
         # Starlette logs the exception itself; nobody outside learns more than this.
-        return respond(request, Problem("internal", _HTTP_MESSAGES["internal"]))
+        # It passes by all middleware, so what a page on another site needs is added here.
+        shared = getattr(request.state, "cors_headers", None)
+        return respond(request, Problem("internal", _HTTP_MESSAGES["internal"]), shared)
 
     app.add_exception_handler(RequestValidationError, on_validation)
     app.add_exception_handler(HTTPException, on_http)
@@ -134,6 +165,9 @@ _HTTP_MESSAGES: Mapping[ProblemKind, str] = {
     "store_unavailable": "The search service is temporarily unavailable. Please try again.",
     "embedder_unavailable": "Unable to process your query. Please try again.",
     "database_unavailable": "The records cannot be reached. Please try again.",
+    "unauthorized": "This service needs a key.",
+    "forbidden": "This key may not do that.",
+    "rate_limited": "Too many requests. Please wait before trying again.",
     "internal": "Something went wrong on our side. Please try again.",
 }
 
@@ -160,12 +194,34 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, RecordsFailed):
         _log.error("records failed: %s", error)
         return Problem("database_unavailable", _HTTP_MESSAGES["database_unavailable"])
+    if isinstance(error, NotAdmitted):
+        return _not_admitted(error)
+    if isinstance(error, Stopping):
+        return Problem("store_unavailable", error.what)
     if isinstance(error, UnknownBook):
         return Problem("validation_failed", "book: There is no such book.")
     if isinstance(error, InputError):
         return Problem("validation_failed", error.what, error.help_message or None)
     _log.error("%s: %s", type(error).__name__, error)
     return Problem("internal", _HTTP_MESSAGES["internal"])
+
+
+def _not_admitted(error: NotAdmitted) -> Problem:
+    if isinstance(error, TooManyRequests):
+        headers = rate_headers(error.limit, error.remaining, error.retry_after)
+        return Problem("rate_limited", error.what, wait=error.retry_after, headers=headers)
+    if isinstance(error, Forbidden):
+        return Problem("forbidden", error.what, retryable=False)
+    challenge = {"WWW-Authenticate": "Bearer"}
+    return Problem("unauthorized", error.what, retryable=False, headers=challenge)
+
+
+def _called(contracts: Mapping[str, _Part], path: str) -> _Part | None:
+    """Give what belongs to the contract of a path; one that ends in a slash has all below it."""
+    return contracts.get(path) or next(
+        (part for place, part in contracts.items() if place[-1] == "/" and path.startswith(place)),
+        None,
+    )
 
 
 def plain_shape(_request: Request, problem: Problem) -> dict[str, Any]:
@@ -183,7 +239,7 @@ def _sentence(errors: Sequence[Mapping[str, Any]]) -> tuple[str, str | None]:
 
 def field_message(error: Mapping[str, Any]) -> str:
     """Name a field and what is wrong with it."""
-    place = [str(part) for part in error["loc"] if part != "body"]
+    place = [str(part) for part in error["loc"] if part not in {"body", "path"}]
     if error["type"] == "json_invalid":
         return "The request body is not valid JSON."
     if not place:

@@ -1,7 +1,10 @@
-"""Settings -> adapters -> core: the one place where concrete classes meet."""
+"""The parts as configured, each made when first needed."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import bythebook
 from bythebook.adapters.book_folder import BookFolder
@@ -14,17 +17,20 @@ from bythebook.adapters.sentence_judge import SentenceJudge
 from bythebook.adapters.sqlite_vectors import SqliteVectors
 from bythebook.ask.compose import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
-from bythebook.ask.plan import make_plan
-from bythebook.ask.retrieve import retrieve
-from bythebook.domain.questions import Question
-from bythebook.errors import NoBooks
-from bythebook.http.app import Service
 from bythebook.ingest.pipeline import IngestPorts
+from bythebook.ports import KeyStore
 from bythebook.settings import Settings
+
+if TYPE_CHECKING:
+    from bythebook.adapters.sql.database import Database
+    from bythebook.http.app import Service
 
 
 class Core:
     """The parts as configured, each made when first needed."""
+
+    watch_seconds = 30.0  # between two looks at the parts
+    upkeep_seconds = 60.0  # between two offers to do what is due
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -92,37 +98,42 @@ class Core:
             }
         )
 
-    def service(self) -> Service:
-        """What the HTTP application serves."""
-        checks = {
-            "library": self._check_library,
-            "embedder": self._check_embedder,
-            "index": self._check_index,
-        }
-        return Service(
-            ask=self.ask,
-            reader_url=self.settings.reader_url,
-            version=bythebook.__version__,
-            models=self.settings.model_names,
-            checks=checks,
-            close=self.close,
-        )
+    def service(self) -> "Service":
+        """What the HTTP application serves; commands that do not serve need none of it."""
+        from bythebook.bootstrap.service import build_service
+
+        return build_service(self)
+
+    def database(self) -> "Database":
+        """The records' database, for one event loop; loading its driver takes time."""
+        from bythebook.adapters.sql.address import records_address
+        from bythebook.adapters.sql.database import Database
+
+        url = self.settings.database_url.get_secret_value()
+        return Database(records_address(url, self.settings.data_dir))
+
+    @asynccontextmanager
+    async def keys(self) -> AsyncIterator[KeyStore]:
+        """Give the keys to the service, for the length of a command."""
+        from bythebook.adapters.sql.keys import SqlKeyStore
+
+        async with self.database() as database:
+            yield SqlKeyStore(database)
+
+    def log(self) -> None:
+        """Have all that this process logs written to stderr, as configured and without secrets."""
+        from bythebook.adapters.json_logs import set_up_logs
+        from bythebook.adapters.log_secrets import secrets_in
+
+        given = self.settings
+        secret = (given.database_url, given.redis_url, given.alert_webhook)
+        secrets = secrets_in(one.get_secret_value() for one in secret)
+        set_up_logs(given.log_level, given.log_format, secrets)
 
     def close(self) -> None:
         """Let go of what is open."""
         if "index" in self.__dict__:
             self.index.close()
-
-    async def _check_library(self) -> None:
-        if not self.library.books():
-            raise NoBooks("There is no book to ask yet.", "Ingest one: `bythebook ingest PATH`.")
-
-    async def _check_embedder(self) -> None:
-        await self.embedder.embed_query("ready?")
-
-    async def _check_index(self) -> None:
-        plan = make_plan(Question("Is the book ready?"))
-        await retrieve(plan, library=self.library, embedder=self.embedder, index=self.index)
 
 
 def sample_book() -> Path:

@@ -1,0 +1,84 @@
+"""A Python client of a ByTheBook service, for programs that block and for programs that await.
+
+    with Client("http://127.0.0.1:8000") as book:
+        result = book.query("How do ROS 2 nodes communicate?")
+
+It needs httpx and pydantic, and nothing else of this package.
+"""
+
+from bythebook.client.clients import AsyncChatStream, AsyncClient, ChatStream, Client
+from bythebook.client.failures import (
+    ApiError,
+    ClientError,
+    ConnectionFailed,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    RateLimited,
+    ServerFailed,
+    Unauthorized,
+    Unavailable,
+    UnexpectedResponse,
+)
+from bythebook.client.results import (
+    Answer,
+    AskResult,
+    ChatEvent,
+    ChatResult,
+    ChatSource,
+    Chunk,
+    Citation,
+    ConfidenceMetrics,
+    Content,
+    Conversation,
+    Done,
+    HealthResult,
+    Message,
+    Metadata,
+    NearestSection,
+    PartHealth,
+    QueryResult,
+    RagResult,
+    RagSource,
+    Refusal,
+    Retrieval,
+)
+
+__all__ = [
+    "Answer",
+    "ApiError",
+    "AskResult",
+    "AsyncChatStream",
+    "AsyncClient",
+    "ChatEvent",
+    "ChatResult",
+    "ChatSource",
+    "ChatStream",
+    "Chunk",
+    "Citation",
+    "Client",
+    "ClientError",
+    "ConfidenceMetrics",
+    "ConnectionFailed",
+    "Content",
+    "Conversation",
+    "Done",
+    "Forbidden",
+    "HealthResult",
+    "InvalidRequest",
+    "Message",
+    "Metadata",
+    "NearestSection",
+    "NotFound",
+    "PartHealth",
+    "QueryResult",
+    "RagResult",
+    "RagSource",
+    "RateLimited",
+    "Refusal",
+    "Retrieval",
+    "ServerFailed",
+    "Unauthorized",
+    "Unavailable",
+    "UnexpectedResponse",
+]

@@ -1,0 +1,98 @@
+"""POST /feedback: what a reader thought of an answer."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter
+from fastapi.requests import Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
+
+from bythebook.domain.records import FEEDBACK_REASON_CHARACTERS, Feedback
+from bythebook.http.access import AskRoute
+from bythebook.http.asking import caller_of
+from bythebook.http.fields import NO_NUL
+from bythebook.http.problems import Problem
+from bythebook.operate.journal import Journal
+from bythebook.ports import FeedbackStore
+
+PATH = "/feedback"
+_UNKNOWN = Problem("not_found", "You made no request of this id, or it is no longer kept.")
+Reason = Annotated[
+    str,
+    Field(max_length=FEEDBACK_REASON_CHARACTERS),
+    NO_NUL,
+    AfterValidator(str.strip),
+]
+
+
+class FeedbackRequest(BaseModel):
+    """A reader's word on an answer; the latest on a request stands."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "request_id": "0b9f6d0c-5c1e-4f0a-9a53-1f0f4b1c2d3e",
+                    "helpful": False,
+                    "reason": "The quote is of another robot.",
+                }
+            ]
+        },
+    )
+
+    request_id: UUID = Field(description="The X-Request-ID that came with the answer.")
+    helpful: StrictBool = Field(description="Whether the answer helped.")
+    reason: Reason | None = Field(None, description="Why.")
+
+
+class FeedbackError(BaseModel):
+    """Why it was not taken."""
+
+    error: str
+    message: str
+    details: str | None = None
+    timestamp: datetime
+    request_id: UUID
+
+
+def feedback_router(feedback: FeedbackStore, journal: Journal) -> APIRouter:
+    """Make the route."""
+    router = APIRouter(tags=["feedback"], route_class=AskRoute)
+    errors: dict[int | str, dict[str, Any]] = {
+        status: {"model": FeedbackError, "description": text}
+        for status, text in (
+            (401, "A key is needed"),
+            (403, "The key does not allow it"),
+            (404, "The caller made no such request"),
+            (413, "The body is larger than 256 KiB"),
+            (422, "The request is not valid"),
+            (429, "Too many requests"),
+            (500, "A defect of ours"),
+            (503, "The records cannot be reached"),
+        )
+    }
+
+    @router.post(PATH, status_code=204, response_class=Response, responses=errors)
+    async def give(request: Request, body: FeedbackRequest) -> Response:
+        """Say whether an answer helped."""
+        await journal.settled()  # the request may be so fresh that it is not recorded yet
+        word = Feedback(body.request_id, body.helpful, datetime.now(UTC), body.reason or None)
+        if await feedback.give(caller_of(request).owner, word):
+            return Response(status_code=204)
+        return JSONResponse(error_shape(request, _UNKNOWN), _UNKNOWN.status)
+
+    return router
+
+
+def error_shape(request: Request, problem: Problem) -> dict[str, Any]:
+    """Write a failure."""
+    return FeedbackError(
+        error=problem.kind,
+        message=problem.message,
+        details=problem.details,
+        timestamp=datetime.now(UTC),
+        request_id=request.state.request_id,
+    ).model_dump(mode="json")

@@ -1,0 +1,65 @@
+"""GET /metrics: numbers for Prometheus."""
+
+import logging
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from pydantic import BaseModel
+
+from bythebook.domain.books import Book
+from bythebook.errors import ByTheBookError
+from bythebook.http.access import AdminRoute
+from bythebook.ports import Library, Metrics
+
+PATH = "/metrics"
+_log = logging.getLogger("bythebook.http")
+
+
+class NoNumbers(BaseModel):
+    """Why there are none."""
+
+    error: str
+    message: str
+
+
+def metrics_router(metrics: Metrics, library: Library) -> APIRouter:
+    """Make the route."""
+    router = APIRouter(tags=["operators"], route_class=AdminRoute)
+    errors: dict[int | str, dict[str, Any]] = {
+        status: {"model": NoNumbers, "description": text}
+        for status, text in (
+            (401, "A key is needed"),
+            (403, "The key is not of scope admin"),
+            (429, "Too many requests"),
+            (500, "A defect of ours"),
+            (503, "Whether the key is good cannot be seen"),
+        )
+    }
+
+    @router.get(
+        PATH,
+        response_class=Response,
+        responses={
+            200: {
+                "description": "The numbers",
+                "content": {"text/plain": {"schema": {"type": "string"}}},
+            },
+            **errors,
+        },
+    )
+    async def numbers() -> Response:
+        """Give all numbers in Prometheus's text format."""
+        page, media_type = metrics.page(_books(library))
+        return Response(page, headers={"Content-Type": media_type, "Cache-Control": "no-store"})
+
+    return router
+
+
+def _books(library: Library) -> list[Book]:
+    """Give the books; while they cannot be read, the other numbers are wanted the more."""
+    try:
+        return list(library.books())
+    except ByTheBookError as error:
+        _log.warning("the size of the books is not known: %s", error.what)
+        return []
