@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval coverage kills bench bench-ingest lock wheel clean
+.PHONY: help setup demo test check format eval coverage kills soak load bench bench-ingest api-docs lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -42,11 +42,21 @@ coverage: $(VENV)/dev.done ## Measure how much of the real books' visible text i
 kills: $(VENV)/dev.done ## Kill an ingest at 50 random moments, and see that nothing is lost
 	KILLS=50 $(BIN)/pytest -s tests/faults/test_kill.py -k random_moments
 
+soak: $(VENV)/dev.done ## Run the long series against the service: requests, kills, writers, cut streams
+	$(BIN)/python tools/soak.py --json reports/soak.json $(ARGS)
+
+load: $(VENV)/run.done ## Measure questions per second at 16 clients
+	$(BIN)/python -m benchmarks.load --json reports/load.json $(ARGS)
+
 bench: $(VENV)/run.done ## Measure speed and size
 	$(BIN)/python benchmarks/service.py --json reports/bench.json $(ARGS)
 
 bench-ingest: $(VENV)/run.done ## Measure ingest beside three other systems, which go into a throw-away venv
 	$(BIN)/python benchmarks/ingest.py --json reports/bench-ingest.json $(ARGS)
+
+api-docs: $(VENV)/dev.done ## Record the examples of the contracts anew and write docs/api.md
+	$(BIN)/python tools/api_examples.py $(ARGS)
+	$(BIN)/python tools/api_docs.py $(ARGS)
 
 lock: ## Choose the newest versions again (needs uv)
 	for name in run setup dev; do uv pip compile --quiet --upgrade --universal --python-version 3.11 \

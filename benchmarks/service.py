@@ -28,6 +28,7 @@ from bythebook.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = ROOT / "evals" / "sample-book.jsonl"
+UNLIMITED = {f"BYTHEBOOK_LIMIT_{name}": "0" for name in ("KEY", "SESSION", "IP")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,9 @@ def served(folder: Path) -> Iterator[tuple[int, int, float]]:
         port = int(probe.getsockname()[1])
     command = [sys.executable, "-m", "bythebook", "serve", "--port", str(port)]
     started = time.perf_counter()
-    process = subprocess.Popen(command, env={**os.environ, "BYTHEBOOK_DATA_DIR": str(folder)})
+    process = subprocess.Popen(
+        command, env={**os.environ, **UNLIMITED, "BYTHEBOOK_DATA_DIR": str(folder)}
+    )
     try:
         while not _is_ready(port):
             if process.poll() is not None or time.perf_counter() - started > 60:
