@@ -17,6 +17,7 @@ ByTheBookError
     │   ├── NoBooks       the library is empty
     │   └── WrongEmbedder the index was built by another embedding model
     ├── EmbedderFailed    the embedding model
+    ├── LimiterFailed     what processes share their counts of requests in
     └── RecordsFailed     the database of questions, conversations and keys
         └── RecordsOutdated   its tables are of another version
 """
@@ -123,6 +124,13 @@ class EmbedderFailed(PartFailed):
 
     part = "embedder"
     public = "The embedding model failed; the log says more."
+
+
+class LimiterFailed(PartFailed):
+    """Requests cannot be counted together with other processes."""
+
+    part = "limits"
+    public = "Redis cannot be reached: each process counts requests for itself."
 
 
 class RecordsFailed(PartFailed):

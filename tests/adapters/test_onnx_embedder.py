@@ -10,7 +10,7 @@ from bythebook.adapters.minilm import MiniLm
 from bythebook.adapters.onnx_embedder import OnnxEmbedder
 from bythebook.bootstrap import Core
 from bythebook.errors import EmbedderFailed
-from bythebook.http.health import examine
+from bythebook.http.health import Health, examine
 from bythebook.settings import Settings
 
 
@@ -38,6 +38,14 @@ def test_a_model_that_breaks_is_a_failed_embedder() -> None:
 def test_health_names_a_broken_embedder_instead_of_breaking(tmp_path: Path) -> None:
     core = Core(Settings(data_dir=tmp_path))
     core.__dict__["encoder"] = BrokenModel(threads=1)
-    health = asyncio.run(examine(core.service().checks))
+
+    async def examined() -> Health:
+        service = core.service()
+        try:
+            return await examine(service.checks)
+        finally:
+            await service.close()
+
+    health = asyncio.run(examined())
     assert health.dependencies["embedder"].status == "failed"
     assert health.status == "degraded"

@@ -291,6 +291,22 @@ def test_the_page_does_not_answer_strangers(keys: FakeKeys) -> None:
     assert index.calls == 0
 
 
+def test_a_page_that_would_not_be_answered_has_no_form(keys: FakeKeys, service: Service) -> None:
+    paths = ("/", "/read/tales")
+    assert all("<form" in send(service, ("GET", path, None)).text for path in paths)
+    keys.add()
+    time.sleep(0.6)
+    assert not any("<form" in send(service, ("GET", path, None)).text for path in paths)
+
+
+def test_strangers_count_by_address_once_there_are_keys(keys: FakeKeys) -> None:
+    secret = keys.add()
+    service = fake_service(keys=keys, limits=Limits(ip=2))
+    given = [{}, bearer("btb_no-such-key"), {}]
+    assert [send(service, GUARDED["D"], one).status_code for one in given] == [401, 401, 429]
+    assert send(service, GUARDED["D"], bearer(secret)).status_code == 200
+
+
 def test_questions_on_the_page_count_by_address() -> None:
     service = fake_service(limits=Limits(ip=2))
     asked: Request = ("GET", "/?q=What%20is%20it%3F", None)
@@ -569,7 +585,8 @@ def test_the_command_shows_a_key_once_and_never_its_secret_again(tmp_path: Path)
         for path in tmp_path.rglob("*")
         if path.is_file() and secret.encode() in path.read_bytes()
     ]
-    assert "Revoked" in run(tmp_path, "keys", "revoke", key["prefix"])
+    assert "Revoked" in run(tmp_path, "keys", "revoke", secret)
+    assert "already" in run(tmp_path, "keys", "revoke", key["prefix"])
     assert "already" in run(tmp_path, "keys", "revoke", key["id"])
     (key,) = json.loads(run(tmp_path, "keys", "list", "--json"))
     assert key["state"] == "revoked"

@@ -123,6 +123,14 @@ async def test_what_is_not_of_a_closed_set_is_refused_with_its_session(
     assert await rows(database, "query_sessions") == []
 
 
+async def test_what_a_selection_does_not_say_is_no_gap_of_the_book(log: SqlQueryLog) -> None:
+    selected = {"mode": "selected_text_only", "refusal_type": "selected_text_missing"}
+    await log.log(query(**{**REFUSED, **selected}))
+    stats = await sums(log)
+    assert stats.refusals == {"selected_text_missing": 1}
+    assert stats.most_refused == ()
+
+
 async def test_no_questions_sum_up_to_nothing(log: SqlQueryLog) -> None:
     stats = await sums(log)
     assert stats == QueryStats(0, (), {}, {}, 0, (), (), ())

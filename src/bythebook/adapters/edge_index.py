@@ -136,10 +136,19 @@ class EdgeIndex:
 
     def _open(self, book: Book) -> "_OpenShard":
         source = self._folder.generation_folder(book) / "shard"
-        what = f"The index of the book {book.book_id!r} cannot be opened."
+        what = f"The index of the book {book.book_id!r} cannot be opened"
         remedy = "Try again; if it goes on, ingest the book again."
-        with as_store_failed(what, remedy), self._copies.taken(source) as copy:
-            return _OpenShard(copy, book)
+        try:
+            with as_store_failed(f"{what}.", remedy), self._copies.taken(source) as copy:
+                return _OpenShard(copy, book)
+        except StoreFailed as error:
+            if not isinstance(error.__cause__, OSError):
+                raise
+            why = error.__cause__.strerror or "a failure of the disk"
+            raise StoreFailed(
+                f"{what}: {why}.",
+                "The data folder must be writable and have room: opening copies it.",
+            ) from error
 
 
 class _OpenShard:

@@ -16,7 +16,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from bythebook.domain.access import WINDOW_SECONDS, Allowance, Window
-from bythebook.errors import InputError, PartFailed
+from bythebook.errors import InputError, LimiterFailed
 
 PATIENCE_SECONDS = 0.4  # the longest that a request waits for Redis
 _LOOK_AGAIN_SECONDS = 1.0
@@ -108,11 +108,11 @@ class RedisWindows:
         return await self._meanwhile.take(window)
 
     async def check(self) -> None:
-        """Raise PartFailed while Redis does not answer."""
+        """Raise LimiterFailed while Redis does not answer."""
         try:
             await self._ping()
         except _AWAY as error:
-            raise PartFailed(
+            raise LimiterFailed(
                 f"Redis at {self.place} cannot be reached: each process counts requests for itself.",
                 "Check that it runs, and BYTHEBOOK_REDIS_URL; counting there goes on by itself.",
             ) from error

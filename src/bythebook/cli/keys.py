@@ -13,7 +13,7 @@ import typer
 from bythebook.bootstrap import Core
 from bythebook.cli.core import opened_core
 from bythebook.cli.terminal import out, say
-from bythebook.domain.records import ApiKey, IssuedKey, KeyScope, KeyTerms
+from bythebook.domain.records import ApiKey, IssuedKey, KeyScope, KeyTerms, key_hash
 from bythebook.errors import InputError
 
 app = typer.Typer(help="Make, list and revoke keys to the service.", no_args_is_help=True)
@@ -89,7 +89,9 @@ def list_keys(as_json: Json = False) -> None:
 
 @app.command()
 def revoke(
-    key: Annotated[str, typer.Argument(help="Id or prefix, as `keys list` shows them.")],
+    key: Annotated[
+        str, typer.Argument(help="Id or prefix, as `keys list` shows them, or the key itself.")
+    ],
 ) -> None:
     """Make a key useless for good, within a second."""
     now = datetime.now(UTC)
@@ -117,7 +119,7 @@ async def _revoke(core: Core, name: str, now: datetime) -> tuple[ApiKey, int]:
     """Give the key as it was, and how many are usable still."""
     async with core.keys() as store:
         keys = await store.list()
-        found = _named(keys, name)
+        found = await store.find(key_hash(name)) or _named(keys, name)
         await store.revoke(found.key_id, now)
     return found, sum(key.usable_at(now) for key in keys if key.key_id != found.key_id)
 
@@ -223,4 +225,6 @@ def _lines(keys: Sequence[ApiKey], now: datetime) -> Iterator[str]:
 def _cell(name: str, value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(value)
+    if name == "limit" and value == 0:
+        return "none"
     return _UNBOUND.get(name, "") if value is None else str(value)

@@ -30,7 +30,9 @@ def stats(
     until: Annotated[
         datetime | None, typer.Option(formats=_DATES, help="Last day (UTC); without: today.")
     ] = None,
-    book: Annotated[str | None, typer.Option(help="Only questions that named this book.")] = None,
+    book: Annotated[
+        str | None, typer.Option(help="Only questions to this book, or best found in it.")
+    ] = None,
     most: Annotated[int, typer.Option(help="Length of each list.", min=1, max=1000)] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:

@@ -44,7 +44,7 @@ class AdminRoute(AskRoute):
 async def admit(request: Request, scope: KeyScope) -> None:
     """Let a request in, or raise NotAdmitted; its caller is then known."""
     ip = caller_of(request).ip
-    admission = await _gate(request).admit(
+    admission = await gate_of(request).admit(
         _secret(request), request.headers.get("origin"), ip, scope
     )
     request.state.caller = admission.caller
@@ -53,10 +53,11 @@ async def admit(request: Request, scope: KeyScope) -> None:
 
 async def admit_session(request: Request, session_id: UUID | None) -> None:
     """Count a request that was let in also in its session, or raise TooManyRequests."""
-    _note(request, await _gate(request).admit_session(caller_of(request), session_id))
+    _note(request, await gate_of(request).admit_session(caller_of(request), session_id))
 
 
-def _gate(request: Request) -> Gate:
+def gate_of(request: Request) -> Gate:
+    """Give what lets requests in."""
     gate: Gate = request.app.state.gate
     return gate
 

@@ -37,6 +37,7 @@ from bythebook.ports import Library
 RUN, STREAM, SESSIONS = "/chat/run", "/chat/stream", "/session/"
 PLACES = (RUN, STREAM, SESSIONS)
 STATUSES: Mapping[ProblemKind, int] = {"model_timeout": 503}
+_UNKNOWN = "There is no such conversation."
 _ASKING = (401, 403, 413, 422, 429, 500, 502, 503)
 _EVENTS: Mapping[EventName, type[BaseModel]] = {
     "retrieval": RetrievalEvent,
@@ -101,7 +102,7 @@ def _session_router(conversations: Conversations) -> APIRouter:
         """Give the newest messages of a conversation, oldest first."""
         thread = await conversations.history(caller_of(request).owner, session_id)
         if thread is None:
-            raise HTTPException(404)
+            raise HTTPException(404, _UNKNOWN)
         return to_thread(thread)
 
     @router.delete(
@@ -114,7 +115,7 @@ def _session_router(conversations: Conversations) -> APIRouter:
     async def delete(request: Request, session_id: UUID4) -> None:
         """Remove every message of a conversation."""
         if not await conversations.delete(caller_of(request).owner, session_id):
-            raise HTTPException(404)
+            raise HTTPException(404, _UNKNOWN)
 
     return router
 

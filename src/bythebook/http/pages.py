@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from itertools import groupby
+from typing import Annotated
 from urllib.parse import quote as percent
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from fastapi.requests import Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
@@ -26,7 +27,7 @@ from bythebook.errors import (
     UnknownBook,
     UnknownDocument,
 )
-from bythebook.http.access import admit
+from bythebook.http.access import admit, gate_of
 from bythebook.http.asking import asked_in
 from bythebook.http.contract_query import REFUSAL_MESSAGES, QueryRequest
 from bythebook.http.layout import SECURITY_HEADERS, page
@@ -35,6 +36,17 @@ from bythebook.http.reading import Mark, document_html
 from bythebook.operate.desk import Desk
 
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
+
+
+async def _may_ask(request: Request) -> bool:
+    """Tell whether a page, which has no key, would be answered."""
+    try:
+        return await gate_of(request).ring.is_open()
+    except RecordsFailed:
+        return False
+
+
+MayAsk = Annotated[bool, Depends(_may_ask)]
 
 
 def pages_router(desk: Desk) -> APIRouter:
@@ -48,7 +60,7 @@ def pages_router(desk: Desk) -> APIRouter:
         return Response(style, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
 
     @router.get("/")
-    async def home(request: Request, q: str = "", book: str = "") -> HTMLResponse:
+    async def home(request: Request, may_ask: MayAsk, q: str = "", book: str = "") -> HTMLResponse:
         books = ports.library.books()
         question = q.strip()
         problem = await _not_admitted(request) if question else None
@@ -56,16 +68,15 @@ def pages_router(desk: Desk) -> APIRouter:
             reply = _failure("Not answered", problem.message)
         else:
             reply = await _reply(request, desk, question, book) if question else ""
-        shown = page("Ask the book", _form(question, book, books) + reply + _shelf(books))
+        form = _form(question, book, books) if may_ask else ""
+        shown = page("Ask the book", form + reply + _shelf(books))
         return _with_problem(shown, problem) if problem else shown
 
     @router.get("/read/{book_id}")
-    def contents(book_id: str) -> HTMLResponse:
+    def contents(book_id: str, may_ask: MayAsk) -> HTMLResponse:
         book = _book(ports, book_id)
-        return page(
-            book.title,
-            _form("", book_id, [book]) + _contents(book, ports.library.documents(book_id)),
-        )
+        form = _form("", book_id, [book]) if may_ask else ""
+        return page(book.title, form + _contents(book, ports.library.documents(book_id)))
 
     @router.get("/read/{book_id}/{document_id:path}", response_model=None)
     def read(book_id: str, document_id: str, mark: str = "") -> Response:

@@ -140,7 +140,7 @@ def install_problems(
         status = error.status_code if isinstance(error, HTTPException) else 500
         kind = _KIND_OF_STATUS.get(status, "internal")
         headers = error.headers if isinstance(error, HTTPException) else None
-        return respond(request, Problem(kind, _HTTP_MESSAGES[kind]), headers)
+        return respond(request, Problem(kind, _own_words(error) or _HTTP_MESSAGES[kind]), headers)
 
     async def on_ours(request: Request, error: Exception) -> JSONResponse:
         return respond(request, problem_of(error))
@@ -170,6 +170,12 @@ _HTTP_MESSAGES: Mapping[ProblemKind, str] = {
     "rate_limited": "Too many requests. Please wait before trying again.",
     "internal": "Something went wrong on our side. Please try again.",
 }
+
+
+def _own_words(error: Exception) -> str | None:
+    """Give what a route of ours said of what it did not find; frameworks only name the status."""
+    said = error.detail if isinstance(error, HTTPException) and error.status_code == 404 else ""
+    return said if said.endswith(".") else None
 
 
 def problem_of(error: Exception) -> Problem:

@@ -46,14 +46,21 @@ class Gate:
         if await self.ring.is_open():
             window = Window("ip", _network(ip), self._limits.ip)
             return Admission(Caller(ip), await self._take(window))
-        if not secret:
-            raise Unauthorized("This service needs a key.")
-        key = await self.ring.open_with(secret)
+        try:
+            key = await self._opened(secret)
+        except Unauthorized:
+            await self._take(Window("ip", _network(ip), self._limits.ip))
+            raise
         _require_scope(key, scope)
         _require_origin(key, origin)
         own = key.terms.limit_per_minute
         window = Window("key", str(key.key_id), self._limits.key if own is None else own)
         return Admission(Caller(ip, key), await self._take(window))
+
+    async def _opened(self, secret: str | None) -> ApiKey:
+        if not secret:
+            raise Unauthorized("This service needs a key.")
+        return await self.ring.open_with(secret)
 
     async def admit_session(self, caller: Caller, session_id: UUID | None) -> Allowance | None:
         """Count a request in its session, which is nobody else's, or raise TooManyRequests."""

@@ -38,7 +38,9 @@ async def read_stats(connection: AsyncConnection, asked: Asked, most: int) -> Qu
     refusals = await _counts(connection, asked, _columns.refusal_type)
     borderline = await _counts(connection, asked, _columns.borderline)
     days = await _counts(connection, asked, func.date(_columns.created_at, type_=Date()))
-    refused = and_(asked.condition, _columns.status == "refused")
+    # What a selection does not say is no gap of the book.
+    of_the_book = and_(asked.condition, _columns.mode == "standard_rag")
+    refused = and_(of_the_book, _columns.status == "refused")
     words = await _words(connection, asked)
     return QueryStats(
         questions=sum(statuses.values()),
