@@ -65,9 +65,8 @@ def served(folder: Path) -> Iterator[tuple[int, int, float]]:
         port = int(probe.getsockname()[1])
     command = [sys.executable, "-m", "bythebook", "serve", "--port", str(port)]
     started = time.perf_counter()
-    process = subprocess.Popen(
-        command, env={**os.environ, **UNLIMITED, "BYTHEBOOK_DATA_DIR": str(folder)}
-    )
+    environment = {**os.environ, **UNLIMITED, "BYTHEBOOK_DATA_DIR": str(folder)}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # it logs much
     try:
         while not _is_ready(port):
             if process.poll() is not None or time.perf_counter() - started > 60:
