@@ -47,6 +47,7 @@ def core_over(library: Path, url: str, webhook: str = "") -> Core:
         database_url=SecretStr(url),
         alert_webhook=SecretStr(webhook),
         limit_ip=0,
+        limit_session=0,
         port=free_port(),
     )
     return Core(settings)
@@ -120,6 +121,46 @@ def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it
     told = [(body["part"], body["status"]) for body in receiver.bodies]
     assert told == [("database", "failed"), ("database", "recovered")]
     assert not any(map(recorded, lost))
+
+
+def test_conversations_meet_a_database_that_stops_and_starts_with_503_and_lose_nothing(
+    own_server: PostgreSql, sample_core: Core
+) -> None:
+    asyncio.run(own_server.execute("CREATE DATABASE talks"))
+    url = own_server.url("talks")
+    on(records_address(url, Path()), lambda database: database.migrate())
+    core = core_over(sample_core.settings.data_dir, url)
+    stop, sessions = threading.Event(), [str(uuid.uuid4()) for _ in range(4)]
+    with serving(core) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+
+        def say(session: str) -> int:
+            said = {"message": "What is URDF?", "session_id": session}
+            return client.post("/chat/run", json=said).status_code
+
+        def talk(session: str) -> list[int]:
+            statuses = []
+            while not stop.is_set():
+                statuses.append(say(session))
+            return statuses
+
+        with ThreadPoolExecutor(len(sessions)) as readers:
+            talks = [readers.submit(talk, session) for session in sessions]
+            time.sleep(0.5)
+            own_server.server.stop()
+            time.sleep(0.5)
+            own_server.server.start()
+            took = eventually(lambda: say(str(uuid.uuid4())) == 200)
+            stop.set()
+        for session, talked in zip(sessions, talks, strict=True):
+            statuses = talked.result()
+            assert set(statuses) <= {200, 503}
+            roles = [
+                one["role"] for one in client.get(f"/session/{session}/history").json()["messages"]
+            ]
+            assert roles == ["user", "assistant"] * (len(roles) // 2)
+            assert len(roles) >= min(2 * statuses.count(200), 50)
+    assert took < 10
+    assert any(503 in talked.result() for talked in talks)
 
 
 def test_two_services_on_one_database_do_what_is_due_once(place: Place) -> None:
