@@ -143,7 +143,10 @@ class ConfidenceMetricsModel(BaseModel):
     max_similarity: Share
     num_chunks: int = Field(ge=0)
     chunk_diversity: Share = Field(description="1 less the mean similarity of all pairs.")
-    confidence_level: ConfidenceLevel
+    confidence_level: ConfidenceLevel = Field(
+        description="By average and number of chunks: high from 0.85 and 5, medium from 0.75 and 3, else "
+        "low; insufficient exactly where nothing is answered."
+    )
     should_answer: bool
 
     @model_validator(mode="after")
@@ -159,7 +162,10 @@ class ChatResponse(BaseModel):
     """An answer with what it rests on, or the fixed sentence that there is none."""
 
     response: str = Field(min_length=1)
-    confidence: Share = Field(description="The average similarity.")
+    confidence: Share = Field(
+        description="The average similarity of what was found; whether it answers, `should_answer` and "
+        "`confidence_level` say."
+    )
     sources: list[ChatSource] = Field(
         description="The cited ones first, then others judged relevant, best first."
     )

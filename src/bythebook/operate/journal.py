@@ -142,6 +142,10 @@ def _is_outage(error: Exception) -> bool:
     return isinstance(error, PartFailed) and error.retryable
 
 
+def _short(score: float | None) -> float | None:
+    return None if score is None else round(score, 4)
+
+
 def _told(
     entry: QueryEntry, timings: Mapping[str, float], tokens: int, error: str | None
 ) -> dict[str, object]:
@@ -154,8 +158,8 @@ def _told(
         "mode": entry.mode,
         "verdict": entry.refusal_type or entry.status,
         "error": error,
-        "score": entry.top_chunk_score,
-        "cosine": entry.raw_cosine,
+        "score": _short(entry.top_chunk_score),
+        "cosine": _short(entry.raw_cosine),
         "borderline": entry.borderline,
         "chunks": entry.chunks_retrieved,
         "timings_ms": {stage: round(value, 1) for stage, value in timings.items()},
