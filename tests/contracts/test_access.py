@@ -381,6 +381,25 @@ def test_nobody_is_sent_to_where_a_host_header_says(path: str, service: Service)
     assert "location" not in reply.headers
 
 
+@pytest.mark.parametrize("path", ["/", "/read/tales", "/ask", "/docs", "/metrics"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "[", "127.0.0.1.evil.example"]
+)
+def test_an_open_service_answers_to_no_name_but_its_own(
+    host: str, path: str, keys: FakeKeys, service: Service
+) -> None:
+    asked: Request = (
+        ("POST", path, {"question": "What?"}) if path == "/ask" else ("GET", path, None)
+    )
+    assert send(service, asked, {"Host": host}).status_code == 403
+    for own in ("localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST", "reader.test"):
+        assert send(service, asked, {"Host": own}).status_code == 200
+    assert send(service, ("GET", "/livez", None), {"Host": host}).status_code == 200
+    secret = keys.add("admin")
+    time.sleep(0.6)
+    assert send(service, asked, {"Host": host, **bearer(secret)}).status_code == 200
+
+
 def without_marks(reply: httpx.Response) -> Any:
     """Give a body without what differs from request to request."""
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from bythebook.http import contract_ask, contract_chat, contract_query, contract_rag, feedback
 from bythebook.http.client_address import Network
@@ -17,6 +17,7 @@ from bythebook.http.description import DescribedApp
 from bythebook.http.draining import Draining
 from bythebook.http.health import Check, examine, health_router
 from bythebook.http.metrics_page import metrics_router
+from bythebook.http.own_names import own_names_only
 from bythebook.http.pages import pages_router
 from bythebook.http.problems import Shape, install_problems
 from bythebook.http.request_log import RequestLog
@@ -88,14 +89,18 @@ def create_app(service: Service) -> FastAPI:
     app.add_middleware(CrossOrigin, origins=service.gate.ring.origins)
     app.add_middleware(RequestLog, metrics=service.metrics)
     app.add_middleware(RequestContext, proxies=service.proxies)
-    app.include_router(contract_query.query_router(service.desk, service.reader_url))
-    app.include_router(contract_rag.rag_router(service.desk, service.models))
-    app.include_router(contract_ask.ask_router(service.desk))
     conversations = Conversations(service.desk, service.threads)
-    app.include_router(contract_chat.chat_router(conversations, service.draining))
-    app.include_router(feedback.feedback_router(service.feedback, service.desk.journal))
-    app.include_router(metrics_router(service.metrics, service.desk.ports.library))
-    app.include_router(health_router(service.checks, service.other_checks))
-    app.include_router(pages_router(service.desk))
-    app.include_router(contracts_page_router(app.openapi))
+    named = [Depends(own_names_only(service.reader_url))]
+    for router in (
+        contract_query.query_router(service.desk, service.reader_url),
+        contract_rag.rag_router(service.desk, service.models),
+        contract_ask.ask_router(service.desk),
+        contract_chat.chat_router(conversations, service.draining),
+        feedback.feedback_router(service.feedback, service.desk.journal),
+        metrics_router(service.metrics, service.desk.ports.library),
+        pages_router(service.desk),
+        contracts_page_router(app.openapi),
+    ):
+        app.include_router(router, dependencies=named)
+    app.include_router(health_router(service.checks, service.other_checks))  # by any name
     return app
