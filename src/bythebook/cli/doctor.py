@@ -44,10 +44,11 @@ async def _examined(core: Core) -> Health:
 
 
 def _show_settings(settings: Settings) -> None:
+    width = max(map(len, Settings.model_fields))
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
         mark = "" if name in settings.model_fields_set else "(default)"
-        say(f"  {PREFIX}{name.upper():<12} {value!s:<24} {mark} {field.description}", "dim")
+        say(f"  {PREFIX}{name.upper():<{width}} {value!s:<24} {mark} {field.description}", "dim")
 
 
 def _check_folder(settings: Settings) -> bool:
