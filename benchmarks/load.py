@@ -65,7 +65,7 @@ class Client:
 async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, question: str) -> str:
     body = json.dumps({"query": question}).encode()
     writer.write(
-        b"POST /api/query HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+        b"POST /api/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
     )
     head = (await reader.readuntil(b"\r\n\r\n")).lower()

@@ -46,7 +46,7 @@ QUESTIONS = (
 def request_bytes(message: str, session: str | None = None) -> bytes:
     body = json.dumps({"message": message, "session_id": session}).encode()
     head = (
-        "POST /chat/stream HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        "POST /chat/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
