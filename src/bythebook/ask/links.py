@@ -1,11 +1,12 @@
-"""Links that open the book at a quote."""
+"""Links that open the book at a quote, and quotes as a reader is shown them."""
 
 import re
 import zlib
 from urllib.parse import quote as percent
 
-from bythebook.domain.answers import Citation
+from bythebook.domain.answers import SELECTED_TEXT, Citation
 from bythebook.domain.books import Chunk
+from bythebook.domain.records import MessageCitation
 
 _SHORT = 100  # characters that a text fragment spells out; beyond, its ends suffice
 _END_WORDS = 5
@@ -62,3 +63,21 @@ def _escaped(text: str) -> str:
 
 def _reader_page(chunk: Chunk, reader_url: str) -> str:
     return f"{reader_url}/read/{chunk.book_id}/{percent(chunk.document_id)}"
+
+
+def message_citation(sentence: int, citation: Citation, reader_url: str) -> MessageCitation:
+    """Write a citation as a reader is shown it."""
+    chunk = citation.passage.chunk
+    selected = citation.passage.is_selection
+    return MessageCitation(
+        sentence=sentence,
+        chunk_id=SELECTED_TEXT if selected else chunk.chunk_id,
+        char_start=citation.char_start,
+        char_end=citation.char_end,
+        chapter=None if selected else chunk.chapter,
+        section=chunk.section,
+        source_url=None if selected else section_url(chunk, reader_url),
+        referenced_text=citation.quote,
+        document_id=None if selected else chunk.document_id,
+        link=None if selected else quote_link(citation, reader_url),
+    )

@@ -5,11 +5,11 @@ from dataclasses import asdict
 
 from bythebook.ask.answer_text import answer_text
 from bythebook.ask.confidence import folded, similarities
-from bythebook.ask.links import section_url
+from bythebook.ask.links import message_citation, section_url
 from bythebook.ask.sources import answer_sources
 from bythebook.ask.verify import ELLIPSIS
 from bythebook.domain.answers import Answered, Passage, Refused, Sentence
-from bythebook.domain.records import Message, MessageCitation, Thread
+from bythebook.domain.records import Message, Thread
 from bythebook.domain.sentences import split_sentences
 from bythebook.http.chat_models import (
     MOST_CHUNK_TEXT,
@@ -22,9 +22,9 @@ from bythebook.http.chat_models import (
     RetrievalEvent,
     UserMessage,
 )
-from bythebook.http.contract_query import CitationModel
+from bythebook.http.contract_query import to_citation
 from bythebook.http.fields import to_nearest
-from bythebook.operate.conversation import Reply, message_citation
+from bythebook.operate.conversation import Reply
 
 _DIGITS = 4  # of a score
 
@@ -48,7 +48,7 @@ def to_content(
     citations = (message_citation(len(told), one, reader_url) for one in sentence.citations)
     return ContentEvent(
         delta=opening + answer_text((*told, sentence))[so_far:],
-        citations=[_citation(one) for one in citations],
+        citations=[to_citation(one) for one in citations],
     )
 
 
@@ -66,7 +66,7 @@ def to_response(reply: Reply, threshold: float, reader_url: str) -> ChatResponse
         confidence_level=metrics.confidence_level,
         should_answer=metrics.should_answer,
         sentences=[sentence.text for sentence in answered.sentences] if answered else [],
-        citations=[_citation(one) for one in reply.citations],
+        citations=[to_citation(one) for one in reply.citations],
         confidence_metrics=metrics,
         nearest_sections=to_nearest(outcome.nearest_sections)
         if isinstance(outcome, Refused)
@@ -118,10 +118,6 @@ def _source(passage: Passage, score: float, reader_url: str) -> ChatSource:
     )
 
 
-def _citation(citation: MessageCitation) -> CitationModel:
-    return CitationModel.model_validate(asdict(citation))
-
-
 def to_thread(thread: Thread) -> ConversationThread:
     """Write a thread as contract C has it."""
     return ConversationThread.model_validate(
@@ -145,5 +141,5 @@ def _message(message: Message) -> UserMessage | AssistantMessage:
         content=message.content,
         timestamp=message.created_at,
         confidence=None if confidence is None else round(confidence, _DIGITS),
-        citations=[_citation(citation) for citation in message.citations],
+        citations=[to_citation(citation) for citation in message.citations],
     )

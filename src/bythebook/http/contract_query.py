@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
@@ -10,10 +11,11 @@ from fastapi import APIRouter
 from fastapi.requests import Request
 from pydantic import UUID4, BaseModel, ConfigDict, Field, model_validator
 
-from bythebook.ask.links import quote_link, section_url
+from bythebook.ask.links import message_citation
 from bythebook.ask.verify import numbered
-from bythebook.domain.answers import SELECTED_TEXT, Answered, Citation, Outcome, RefusalType
+from bythebook.domain.answers import Answered, Outcome, RefusalType
 from bythebook.domain.questions import Mode, Question, Scope
+from bythebook.domain.records import MessageCitation
 from bythebook.http.access import AskRoute, admit_session
 from bythebook.http.asking import asked_in
 from bythebook.http.fields import PLAIN, BookId, NearestSectionModel, to_nearest, told_text
@@ -210,7 +212,8 @@ def _answer(outcome: Answered, reader_url: str) -> GroundedAnswer:
     return GroundedAnswer(
         text=told_text(outcome),
         citations=[
-            _citation(index, cited, reader_url) for index, cited in numbered(outcome.sentences)
+            to_citation(message_citation(index, cited, reader_url))
+            for index, cited in numbered(outcome.sentences)
         ],
         mode=outcome.mode,
         sentences=[sentence.text for sentence in outcome.sentences],
@@ -218,28 +221,9 @@ def _answer(outcome: Answered, reader_url: str) -> GroundedAnswer:
     )
 
 
-def _citation(sentence: int, citation: Citation, reader_url: str) -> CitationModel:
-    chunk = citation.passage.chunk
-    place = {
-        "sentence": sentence,
-        "referenced_text": citation.quote,
-        "char_start": citation.char_start,
-        "char_end": citation.char_end,
-    }
-    if citation.passage.is_selection:
-        selection = {"chunk_id": SELECTED_TEXT, "section": chunk.section}
-        return CitationModel.model_validate({**place, **selection})
-    return CitationModel.model_validate(
-        {
-            **place,
-            "chunk_id": chunk.chunk_id,
-            "chapter": chunk.chapter,
-            "section": chunk.section,
-            "source_url": section_url(chunk, reader_url),
-            "document_id": chunk.document_id,
-            "link": quote_link(citation, reader_url),
-        }
-    )
+def to_citation(citation: MessageCitation) -> CitationModel:
+    """Write a citation, as contracts A and C show it."""
+    return CitationModel.model_validate(asdict(citation))
 
 
 def _metadata(request: Request, chunks: int) -> ResponseMetadata:

@@ -13,14 +13,13 @@ from bythebook.ask.answer_text import answer_text
 from bythebook.ask.confidence import answer_level, measure
 from bythebook.ask.conversation import MOST_TURNS, standalone_question
 from bythebook.ask.judge import DISCLAIMER
-from bythebook.ask.links import quote_link, section_url
+from bythebook.ask.links import message_citation
 from bythebook.ask.plan import make_plan
 from bythebook.ask.topic_summary import topic_summary
 from bythebook.ask.verify import numbered
 from bythebook.domain.answers import (
     SELECTED_TEXT,
     Answered,
-    Citation,
     ConfidenceLevel,
     ConfidenceMetrics,
     Event,
@@ -160,24 +159,6 @@ def _answer_in(message: Message) -> str:
     if not message.citations or message.content == OF_SELECTION:
         return ""
     return message.content.removeprefix(DISCLAIMER).strip()
-
-
-def message_citation(sentence: int, citation: Citation, reader_url: str) -> MessageCitation:
-    """Write a citation as a reader is shown it."""
-    chunk = citation.passage.chunk
-    selected = citation.passage.is_selection
-    return MessageCitation(
-        sentence=sentence,
-        chunk_id=SELECTED_TEXT if selected else chunk.chunk_id,
-        char_start=citation.char_start,
-        char_end=citation.char_end,
-        chapter=None if selected else chunk.chapter,
-        section=chunk.section,
-        source_url=None if selected else section_url(chunk, reader_url),
-        referenced_text=citation.quote,
-        document_id=None if selected else chunk.document_id,
-        link=None if selected else quote_link(citation, reader_url),
-    )
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
