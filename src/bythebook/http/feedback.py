@@ -6,19 +6,19 @@ from uuid import UUID
 
 from fastapi import APIRouter
 from fastapi.requests import Request
-from fastapi.responses import JSONResponse, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
+from starlette.exceptions import HTTPException
 
 from bythebook.domain.records import FEEDBACK_REASON_CHARACTERS, Feedback
 from bythebook.http.access import AskRoute
 from bythebook.http.asking import caller_of
 from bythebook.http.fields import NO_NUL
-from bythebook.http.problems import Problem
+from bythebook.http.problems import Problem, failures
 from bythebook.operate.journal import Journal
 from bythebook.ports import FeedbackStore
 
 PATH = "/feedback"
-_UNKNOWN = Problem("not_found", "You made no request of this id, or it is no longer kept.")
+_UNKNOWN = "You made no request of this id, or it is no longer kept."
 Reason = Annotated[
     str,
     Field(max_length=FEEDBACK_REASON_CHARACTERS),
@@ -61,28 +61,15 @@ class FeedbackError(BaseModel):
 def feedback_router(feedback: FeedbackStore, journal: Journal) -> APIRouter:
     """Make the route."""
     router = APIRouter(tags=["feedback"], route_class=AskRoute)
-    errors: dict[int | str, dict[str, Any]] = {
-        status: {"model": FeedbackError, "description": text}
-        for status, text in (
-            (401, "A key is needed"),
-            (403, "The key does not allow it"),
-            (404, "The caller made no such request"),
-            (413, "The body is larger than 256 KiB"),
-            (422, "The request is not valid"),
-            (429, "Too many requests"),
-            (500, "A defect of ours"),
-            (503, "The records cannot be reached"),
-        )
-    }
+    errors = failures(FeedbackError, 401, 403, 404, 413, 422, 429, 500, 503)
 
-    @router.post(PATH, status_code=204, response_class=Response, responses=errors)
-    async def give(request: Request, body: FeedbackRequest) -> Response:
+    @router.post(PATH, status_code=204, responses=errors, summary="Say whether an answer helped")
+    async def give(request: Request, body: FeedbackRequest) -> None:
         """Say whether an answer helped."""
         await journal.settled()  # the request may be so fresh that it is not recorded yet
         word = Feedback(body.request_id, body.helpful, datetime.now(UTC), body.reason or None)
-        if await feedback.give(caller_of(request).owner, word):
-            return Response(status_code=204)
-        return JSONResponse(error_shape(request, _UNKNOWN), _UNKNOWN.status)
+        if not await feedback.give(caller_of(request).owner, word):
+            raise HTTPException(404, _UNKNOWN)
 
     return router
 

@@ -1,7 +1,6 @@
 """GET /metrics: numbers for Prometheus."""
 
 import logging
-from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -10,6 +9,7 @@ from pydantic import BaseModel
 from bythebook.domain.books import Book
 from bythebook.errors import ByTheBookError
 from bythebook.http.access import AdminRoute
+from bythebook.http.problems import failures
 from bythebook.ports import Library, Metrics
 
 PATH = "/metrics"
@@ -26,20 +26,12 @@ class NoNumbers(BaseModel):
 def metrics_router(metrics: Metrics, library: Library) -> APIRouter:
     """Make the route."""
     router = APIRouter(tags=["operators"], route_class=AdminRoute)
-    errors: dict[int | str, dict[str, Any]] = {
-        status: {"model": NoNumbers, "description": text}
-        for status, text in (
-            (401, "A key is needed"),
-            (403, "The key is not of scope admin"),
-            (429, "Too many requests"),
-            (500, "A defect of ours"),
-            (503, "Whether the key is good cannot be seen"),
-        )
-    }
+    errors = failures(NoNumbers, 401, 403, 429, 500, 503)
 
     @router.get(
         PATH,
         response_class=Response,
+        summary="Read the numbers",
         responses={
             200: {
                 "description": "The numbers",
