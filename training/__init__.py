@@ -1,0 +1,1 @@
+"""How the bundled judge is made."""

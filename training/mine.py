@@ -1,0 +1,97 @@
+"""Hard negatives: what our own retriever finds for a question beside the passage that answers it."""
+
+import asyncio
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bythebook.ask.plan import make_plan
+from bythebook.ask.retrieve import retrieve
+from bythebook.bootstrap import Core
+from bythebook.domain.answers import Passage
+from bythebook.domain.questions import Question, Scope
+from training.examples import Example, plain
+
+
+def found_in_vain(
+    examples: Sequence[Example], book_id: str, core: Core, seed: int, *, share: float = 1.0
+) -> Iterator[Example]:
+    """For answered questions give one of the best passages that do not hold the answer."""
+    chooser = random.Random(seed)
+    for example in examples:
+        if example.task == "question" and example.holds and chooser.random() < share:
+            others = [p for p in retrieved(example.text, book_id, core) if _elsewhere(p, example)]
+            if others:
+                yield _over(chooser.choice(others[:3]), example)
+
+
+def taken_away(examples: Sequence[Example], seed: int, *, share: float = 1.0) -> Iterator[Example]:
+    """Give the same questions and claims over the same passages without what answers or supports them.
+
+    Nothing in their wording tells them from those that hold, so only reading can.
+    """
+    chooser = random.Random(seed)
+    for example in examples:
+        left = [n for n in range(len(example.units)) if n not in example.evidence]
+        if example.holds and example.evidence and len(left) > 1 and chooser.random() < share:
+            parts = [example.passage[slice(*example.units[n])] for n in left]
+            answer = example.passage[slice(*example.span)] if example.span else None
+            if answer is None or plain(answer) not in plain(" ".join(parts)):
+                yield _without(example, parts)
+
+
+def _without(example: Example, parts: Sequence[str]) -> Example:
+    text, units = "", []
+    for part in parts:
+        text += " " if text else ""
+        units.append((len(text), len(text) + len(part)))
+        text += part
+    return replace(
+        example,
+        passage=text,
+        units=tuple(units),
+        holds=False,
+        evidence=(),
+        span=None,
+        kind="taken away",
+    )
+
+
+def retrieved(question: str, book_id: str, core: Core) -> tuple[Passage, ...]:
+    """Retrieve as the product does."""
+    plan = make_plan(Question(question, Scope(book_id)))
+    return asyncio.run(
+        retrieve(
+            plan,
+            library=core.library,
+            embedder=core.embedder,
+            index=core.index,
+            calibrations=core.calibrations,
+        )
+    )
+
+
+def _elsewhere(passage: Passage, example: Example) -> bool:
+    """Say whether a passage neither overlaps the one that answers nor has the answer's words."""
+    text, own = plain(passage.chunk.text), plain(example.passage)
+    if text in own or own in text or _shares_sentence(text, example):
+        return False
+    return example.span is None or plain(example.passage[slice(*example.span)]) not in text
+
+
+def _shares_sentence(text: str, example: Example) -> bool:
+    return any(plain(example.passage[start:end]) in text for start, end in example.units)
+
+
+def _over(passage: Passage, example: Example) -> Example:
+    chunk = passage.chunk
+    return replace(
+        example,
+        head=" > ".join(chunk.heading_path),
+        passage=chunk.text,
+        units=tuple((unit.start, unit.end) for unit in chunk.units),
+        holds=False,
+        evidence=(),
+        span=None,
+        kind="retrieved",
+    )
