@@ -172,7 +172,13 @@ def search_cost(folder: Path, questions: Sequence[str]) -> dict[str, float]:
     async def search_all() -> None:
         for question in questions:
             plan = make_plan(Question(question))
-            await retrieve(plan, library=core.library, embedder=core.embedder, index=core.index)
+            await retrieve(
+                plan,
+                library=core.library,
+                embedder=core.embedder,
+                index=core.index,
+                calibrations=core.calibrations,
+            )
 
     asyncio.run(search_all())
     before = time.process_time()

@@ -92,7 +92,13 @@ def retrieved(question: str, book: str, core: Core) -> tuple[Passage, ...]:
     """Retrieve as the product does."""
     plan = make_plan(Question(question, Scope(book)))
     return asyncio.run(
-        retrieve(plan, library=core.library, embedder=core.embedder, index=core.index)
+        retrieve(
+            plan,
+            library=core.library,
+            embedder=core.embedder,
+            index=core.index,
+            calibrations=core.calibrations,
+        )
     )
 
 

@@ -29,7 +29,7 @@ from tests.adapters.small_books import (
 from bythebook.adapters.edge_shard import TermCounts
 from bythebook.ask.confidence import measure
 from bythebook.ask.pipeline import collect
-from bythebook.ask.selection import find_section
+from bythebook.ask.selection.section import find_section
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Answered, Hit, Refused
 from bythebook.domain.books import Chunk

@@ -1,11 +1,13 @@
 import asyncio
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from bythebook.adapters import judge_features
 from bythebook.adapters.minilm import MiniLm
-from bythebook.adapters.sentence_judge import SentenceJudge
+from bythebook.adapters.sentence_judge import WEIGHTS, SentenceJudge
 from bythebook.ask.retrieve import selection_passage
 from bythebook.domain.answers import Judgement, Passage
 from bythebook.domain.books import Chunk, Unit
@@ -111,3 +113,25 @@ def test_words_are_stemmed_alike_by_many_threads_at_once() -> None:
         together = list(pool.map(judge_features._stem, invented, chunksize=7))
     judge_features._stem.cache_clear()
     assert together == [judge_features._stem(word) for word in invented]
+
+
+def test_the_judge_is_named_by_its_weights() -> None:
+    digest = hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()
+    assert SentenceJudge.model_id == f"bythebook-linear@{digest[:8]}"
+
+
+def test_a_fitted_relevance_does_not_change_what_the_judge_makes_of_a_passage(
+    judge: SentenceJudge,
+) -> None:
+    found = replace(passage(FITTING), signal=0.5)
+    fitted = replace(found, relevance=0.2)
+    assert judged(judge, QUESTION, found).answerable == judged(judge, QUESTION, fitted).answerable
+
+
+def test_a_claim_about_the_passage_is_better_supported_than_a_foreign_one(
+    judge: SentenceJudge,
+) -> None:
+    claim = "Topics are what nodes use to send each other messages."
+    near = asyncio.run(judge.support(claim, (passage(FOREIGN), passage(FITTING, number=1))))
+    assert near > asyncio.run(judge.support(claim, (passage(FOREIGN),))) + 0.2
+    assert asyncio.run(judge.support(claim, ())) == 0

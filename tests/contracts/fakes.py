@@ -10,10 +10,11 @@ from uuid import UUID, uuid4
 
 import httpx
 import numpy as np
+from tests.unit.fakes import FakeCalibrations, FakeSupport
 
 from bythebook.adapters.limits_windows import MemoryWindows
 from bythebook.adapters.prometheus_metrics import PrometheusMetrics
-from bythebook.ask.compose import ExtractiveGenerator
+from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
 from bythebook.ask.relevance import relevance_map
 from bythebook.domain.answers import Evidence, Hit, Judgement, Passage
@@ -331,7 +332,9 @@ def fake_service(
         library=library or FakeLibrary(),
         embedder=embedder or FakeEmbedder(),
         index=index or FakeIndex(),
+        calibrations=FakeCalibrations(),
         judge=judge or FakeJudge(),
+        support=FakeSupport(),
         generator=ExtractiveGenerator(),
         reader_url=READER,
     )

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -56,6 +57,11 @@ def page(url: str) -> str:
     return url.partition("#")[0].partition("?")[0]
 
 
+def unmarked(text: str) -> str:
+    """Give an answer from its first word on, which an item's mark or a fence may precede."""
+    return re.sub(r"\A(?:- |\d+\) |`{3,}\w*\n)", "", text)
+
+
 def told_by_a(envelope: dict[str, Any]) -> Told:
     answer, refusal = envelope["answer"], envelope["refusal"]
     if answer is None:
@@ -89,7 +95,7 @@ def told_by_d(value: dict[str, Any]) -> Told:
         near = [section["section"] for section in value["nearest_sections"]]
         return Told(False, value["answer"], nearest=near)
     quotes = [quote for chunk in value["matched_chunks"] for quote in chunk["evidence"]]
-    first = next(quote for quote in quotes if value["answer"].startswith(quote))
+    first = next(quote for quote in quotes if unmarked(value["answer"]).startswith(quote))
     return Told(True, value["answer"], first, cited=value["sources"])
 
 
@@ -139,7 +145,7 @@ def test_a_question_has_one_verdict_and_one_first_quote(
         return
     assert a.first_quote is not None
     assert a.first_quote == c.first_quote == d.first_quote
-    assert b.text.startswith(a.first_quote)
+    assert unmarked(b.text).startswith(a.first_quote)
 
 
 @pytest.mark.parametrize("question", ANSWERED)

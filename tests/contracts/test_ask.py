@@ -204,8 +204,8 @@ def test_the_longest_selection_is_read_and_shown_in_part() -> None:
     judge = SentenceJudge("fish")
     value = answered(fake_service(judge=judge), "What does it eat?", selected_text=text)
     (chunk,) = value["matched_chunks"]
-    assert value["answer"] == "It eats fish now"
-    assert chunk["evidence"] == ["It eats fish now"]
+    assert value["answer"] == "A heron stands. It eats fish now"
+    assert chunk["evidence"] == ["A heron stands.", "It eats fish now"]
     assert chunk["text"] == text[:1997] + "..."
 
 
@@ -255,9 +255,9 @@ def test_a_cited_chunk_comes_before_a_relevant_one_of_better_score() -> None:
 
 
 def test_cited_quotes_come_before_others_that_the_judge_prefers() -> None:
-    supports = {"One is.": 0.05, "Two is.": 0.1, "Three is.": 0.2, "Four is.": 0.3}
+    supports = {"One is.": 0.05, "It is two.": 0.16, "Three is.": 0.2, "Four is.": 0.3}
     value = answered(over((tale(*supports), 0.9), judge=RankingJudge(supports)))
-    assert value["matched_chunks"][0]["evidence"] == ["One is.", "Two is.", "Three is."]
+    assert value["matched_chunks"][0]["evidence"] == ["One is.", "It is two.", "Three is."]
 
 
 def test_five_chunks_are_retrieved() -> None:
@@ -293,7 +293,9 @@ def test_an_answer_has_at_most_five_sentences_and_a_list_cut_short_says_so() -> 
     items: list[tuple[UnitKind, str]] = [("item", f"Do step {n}.") for n in range(7)]
     service = over((tale("Do this:", *items), 0.9), judge=SentenceJudge("Do this"))
     value = answered(service, "What are the steps of walking?")
-    assert value["answer"] == "Do this:\nDo step 0.\nDo step 1.\nDo step 2.\nDo step 3.\n…"
+    assert (
+        value["answer"] == "Do this:\n\n- Do step 0.\n- Do step 1.\n- Do step 2.\n- Do step 3.\n…"
+    )
     assert value["grounded"] is True
 
 
@@ -301,7 +303,7 @@ def test_bare_words_of_a_list_are_part_of_the_sentence_that_opens_it() -> None:
     items: list[tuple[UnitKind, str]] = [("item", f"step {n}") for n in range(7)]
     service = over((tale("Do this:", *items), 0.9), judge=SentenceJudge("Do this"))
     value = answered(service, "What are the steps of walking?")
-    assert value["answer"].split("\n") == ["Do this:", *(text for _, text in items)]
+    assert value["answer"].split("\n") == ["Do this:", "", *(f"- {text}" for _, text in items)]
 
 
 def test_an_item_of_many_sentences_is_cut_at_the_fifth() -> None:

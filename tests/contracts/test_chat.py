@@ -126,6 +126,10 @@ def checked(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+# What may stand beside sentences: space, an item's mark, a fence, the rule below a head row.
+MARKS = r"\s*(?:(?:-|\d+\)|`{3,}\w*|---(?: \| ---)*)\s*)*"
+
+
 def _check_answer(value: dict[str, Any]) -> None:
     assert value["sources"]
     assert value["nearest_sections"] == []
@@ -135,9 +139,10 @@ def _check_answer(value: dict[str, Any]) -> None:
     assert value["disclaimer"] == (DISCLAIMER if value["confidence_level"] == "low" else None)
     text = text.removeprefix(f"{value['disclaimer']} ")
     for sentence in value["sentences"]:
-        assert text.startswith(sentence)
-        text = text[len(sentence) :].lstrip()
-    assert text == ""
+        before, found, text = text.partition(sentence)
+        assert found
+        assert re.fullmatch(MARKS, before)
+    assert re.fullmatch(MARKS, text)
 
 
 def error_of(reply: httpx.Response, status: int, kind: str) -> dict[str, Any]:

@@ -75,6 +75,8 @@ def test_what_can_be_counted_is_there_at_zero() -> None:
             for contract in ("query", "rag", "chat", "ask")
             for verdict in ("success", "refused", "error")
         ),
+        'sentence_faults_total{fault="altered_quote",outcome="dropped"}',
+        'sentence_faults_total{fault="misattributed",outcome="corrected"}',
         *(f'rate_limited_total{{window="{window}"}}' for window in ("key", "session", "ip")),
         *(f'part_failures_total{{part="{part}"}}' for part in ("store", "embedder", "database")),
         *(f'stage_seconds_count{{stage="{stage}"}}' for stage in ("retrieve", "judge", "compose")),

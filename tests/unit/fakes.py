@@ -22,6 +22,7 @@ from bythebook.domain.books import (
     Unit,
     UnitKind,
 )
+from bythebook.domain.calibrations import Calibration
 from bythebook.domain.questions import Plan, SectionSpan
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import UnknownBook, UnknownDocument
@@ -192,6 +193,31 @@ class FakeJudge:
             tuple(self.answerable for _ in passages),
             tuple(found) if self.finds_evidence else (),
         )
+
+
+class FakeCalibrations:
+    """Keeps fits in memory, as long as the test runs."""
+
+    def __init__(self, *fits: Calibration) -> None:
+        self.fits = {fit.generation: fit for fit in fits}
+
+    def of(self, book: Book) -> Calibration | None:
+        return self.fits.get(book.generation)
+
+    def keep(self, book_id: str, calibration: Calibration) -> None:
+        self.fits[calibration.generation] = calibration
+
+
+@dataclass
+class FakeSupport:
+    """Finds every claim as well supported as it was told to."""
+
+    probability: float = 0.9
+    seen: list[str] = field(default_factory=list)
+
+    async def support(self, claim: str, passages: Sequence[Passage]) -> float:
+        self.seen.append(claim)
+        return self.probability
 
 
 @dataclass

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import pytest
 from tests.unit.fakes import (
     MODEL,
+    FakeCalibrations,
     FakeEmbedder,
     FakeGenerator,
     FakeIndex,
     FakeJudge,
     FakeLibrary,
+    FakeSupport,
     UntouchableEmbedder,
     UntouchableIndex,
     UntouchableLibrary,
@@ -18,7 +20,7 @@ from tests.unit.fakes import (
     make_passage,
 )
 
-from bythebook.ask.compose import ExtractiveGenerator
+from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.ask.judge import (
     ANSWER_FROM,
     DISCLAIMER,
@@ -36,6 +38,7 @@ from bythebook.domain.answers import (
     Draft,
     Event,
     Evidence,
+    Fault,
     Hit,
     Judged,
     Judgement,
@@ -78,12 +81,16 @@ def ports(
     index: FakeIndex | None = None,
     judge: FakeJudge | None = None,
     generator: Generator | None = None,
+    calibrations: FakeCalibrations | None = None,
+    support: FakeSupport | None = None,
 ) -> AskPorts:
     return AskPorts(
         library=library or FakeLibrary(),
         embedder=embedder or FakeEmbedder(),
         index=index or FakeIndex(hits),
+        calibrations=calibrations or FakeCalibrations(),
         judge=judge or FakeJudge(),
+        support=support or FakeSupport(),
         generator=generator or ExtractiveGenerator(),
         reader_url=READER,
     )
@@ -129,7 +136,7 @@ def test_a_refusal_is_told_in_order_and_ends_once() -> None:
 def test_a_run_whose_drafts_all_fail_ends_in_one_refusal() -> None:
     lies = FakeGenerator([Draft("Robots dream.", ((make_passage("It walks."), "Robots dream."),))])
     told = events(QUESTION, ports(generator=lies))
-    assert [type(event) for event in told] == [Planned, Retrieved, Judged, Refused]
+    assert [type(event) for event in told] == [Planned, Retrieved, Judged, Fault, Refused]
 
 
 def test_the_plain_call_gives_the_last_event() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bythebook.ask.conversation import standalone_question
+from bythebook.ask.conversation.standalone import standalone_question
 from bythebook.domain.conversations import Turn
 
 LIDAR = Turn("What is a LiDAR?", "A LiDAR measures distance with laser light.")

@@ -1,6 +1,7 @@
 import pytest
 
-from bythebook.ask.relevance import RelevanceMap, on_scale, relevance_map
+from bythebook.ask.relevance import on_scale, relevance_map
+from bythebook.domain.calibrations import RelevanceMap
 from bythebook.errors import WrongEmbedder
 
 

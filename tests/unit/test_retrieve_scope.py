@@ -5,16 +5,18 @@ from dataclasses import replace
 import pytest
 from tests.unit.fakes import (
     MODEL,
+    FakeCalibrations,
     FakeEmbedder,
     FakeIndex,
     FakeJudge,
     FakeLibrary,
+    FakeSupport,
     UntouchableIndex,
     make_book,
     make_chunk,
 )
 
-from bythebook.ask.compose import ExtractiveGenerator
+from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.ask.confidence import similarities
 from bythebook.ask.pipeline import AskPorts, answer
 from bythebook.ask.plan import make_plan
@@ -44,7 +46,9 @@ def ports(index: FakeIndex | None = None, library: FakeLibrary | None = None) ->
         library=library or FakeLibrary(),
         embedder=FakeEmbedder(),
         index=index or FakeIndex(HITS),
+        calibrations=FakeCalibrations(),
         judge=FakeJudge(),
+        support=FakeSupport(),
         generator=ExtractiveGenerator(),
         reader_url="http://reader.test",
     )

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.fakes import FakeLibrary, make_book, make_document
 
-from bythebook.ask.folded_pages import FoldedShelf, fold
-from bythebook.ask.selection import find_section
+from bythebook.ask.selection.folded_pages import FoldedShelf, fold
+from bythebook.ask.selection.section import find_section
 from bythebook.domain.books import Block, Book, Document, Section
 from bythebook.domain.questions import SectionSpan
 from bythebook.errors import InputError, NoBooks, StoreFailed, UnknownBook

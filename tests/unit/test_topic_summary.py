@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bythebook.ask.topic_summary import MOST_CHARACTERS, topic_summary
+from bythebook.ask.conversation.topic_summary import MOST_CHARACTERS, topic_summary
 
 ROS = (
     "What is ROS 2?",

@@ -1,14 +1,17 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from tests.unit.fakes import make_chunk, make_passage
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.fakes import FakeSupport, make_chunk, make_passage
 
 from bythebook.ask.answer_text import answer_text
-from bythebook.ask.compose import ExtractiveGenerator
-from bythebook.ask.verify import locate, numbered, verify
-from bythebook.domain.answers import Draft, Evidence, Judgement, Passage, Sentence
+from bythebook.ask.compose.extractive import ExtractiveGenerator
+from bythebook.ask.verify.sentences import SUPPORTED_FROM, locate, numbered, verify
+from bythebook.domain.answers import Draft, Evidence, Fault, FaultKind, Judgement, Passage, Sentence
 from bythebook.domain.books import UnitKind
 from bythebook.domain.questions import Plan
 
@@ -18,11 +21,21 @@ PASSAGE = Passage(make_chunk(FIRST, SECOND, char_start=100), 0.9)
 OTHER = make_passage("Wheels are simpler than legs.")
 
 
-def verified(*drafts: Draft) -> list[Sentence]:
-    async def run() -> list[Sentence]:
-        return [sentence async for sentence in verify(_given(drafts))]
+TWIN = Passage(replace(PASSAGE.chunk, document_id="twin"), 0.9)
+GIVEN = (PASSAGE, OTHER, TWIN)
+
+
+def told(
+    *drafts: Draft, support: float = 0.0, given: Sequence[Passage] = GIVEN
+) -> list[Sentence | Fault]:
+    async def run() -> list[Sentence | Fault]:
+        return [one async for one in verify(_given(drafts), given, FakeSupport(support))]
 
     return asyncio.run(run())
+
+
+def verified(*drafts: Draft, **more: Any) -> list[Sentence]:
+    return [one for one in told(*drafts, **more) if isinstance(one, Sentence)]
 
 
 async def _given(drafts: tuple[Draft, ...]) -> AsyncIterator[Draft]:
@@ -32,7 +45,7 @@ async def _given(drafts: tuple[Draft, ...]) -> AsyncIterator[Draft]:
 
 def passes(text: str, *quotes: str, passage: Passage = PASSAGE) -> bool:
     draft = Draft(text, tuple((passage, quote) for quote in quotes or (text,)))
-    return bool(verified(draft))
+    return bool(verified(draft, given=(passage,)))
 
 
 def test_an_exact_quote_is_shown_with_its_place_in_the_document() -> None:
@@ -93,8 +106,16 @@ def test_an_empty_sentence_is_dropped() -> None:
     assert not passes(" … ", FIRST)
 
 
-def test_a_true_quote_from_the_wrong_passage_is_dropped() -> None:
-    assert verified(Draft(FIRST, ((OTHER, FIRST),))) == []
+def test_a_true_quote_of_another_passage_is_cited_where_it_stands() -> None:
+    fault, sentence = told(Draft(FIRST, ((OTHER, FIRST),)))
+    assert fault == Fault("misattributed", dropped=False)
+    assert isinstance(sentence, Sentence)
+    assert [citation.passage for citation in sentence.citations] == [PASSAGE]
+
+
+def test_a_true_quote_of_a_passage_that_was_not_given_is_dropped() -> None:
+    draft = Draft(FIRST, ((PASSAGE, FIRST),))
+    assert told(draft, given=(OTHER,), support=1.0) == [Fault("fabricated", dropped=True)]
 
 
 def test_a_sentence_stitched_from_two_places_is_dropped() -> None:
@@ -141,7 +162,8 @@ def test_pieces_that_occur_twice_are_found_in_their_order() -> None:
     code = "if a:\n  stop()\nif b:\n  stop()"
     passage = make_passage(("code", code))
     (sentence,) = verified(
-        Draft(code, tuple((passage, piece) for piece in ("if a:", "stop()", "if b:", "stop()")))
+        Draft(code, tuple((passage, piece) for piece in ("if a:", "stop()", "if b:", "stop()"))),
+        given=(passage,),
     )
     places = [citation.char_start for citation in sentence.citations]
     assert places == sorted(set(places))
@@ -163,19 +185,19 @@ def test_a_unit_longer_than_a_quote_may_be_is_shown_whole_with_several_quotes(lo
 
     async def run() -> list[Sentence]:
         drafts = ExtractiveGenerator().compose(plan, Judgement(0.9, (0.9,), (evidence,)))
-        return [sentence async for sentence in verify(drafts)]
+        checked = verify(drafts, (passage,), FakeSupport(0.0))
+        return [one async for one in checked if isinstance(one, Sentence)]
 
     (sentence,) = asyncio.run(run())
-    assert sentence.text == long
+    assert sentence.text.strip() == long.strip()
     assert len(sentence.citations) > 1
     assert all(len(citation.quote) <= 500 for citation in sentence.citations)
     assert "".join("".join(c.quote for c in sentence.citations).split()) == "".join(long.split())
 
 
 def test_equal_passages_of_two_documents_are_told_apart() -> None:
-    twin = Passage(replace(PASSAGE.chunk, document_id="twin"), 0.9)
     draft = Draft(
-        FIRST, ((PASSAGE, "A humanoid weighs about 15 kg"), (twin, "and costs 3.5 million."))
+        FIRST, ((PASSAGE, "A humanoid weighs about 15 kg"), (TWIN, "and costs 3.5 million."))
     )
     assert verified(draft) == []
 
@@ -203,10 +225,90 @@ def test_prose_is_joined_by_spaces_and_items_stand_on_lines() -> None:
     steps = text(
         ("Do this:", "sentence"), ("First.", "item"), ("Second.", "item"), ("Done.", "sentence")
     )
-    assert steps == "Do this:\nFirst.\nSecond.\nDone."
-    assert text(("So:", "sentence"), ("a = 1\nb = 2", "code")) == "So:\na = 1\nb = 2"
+    assert steps == "Do this:\n\n- First.\n- Second.\n\nDone."
+    assert text(("So:", "sentence"), ("a = 1\nb = 2", "code")) == "So:\n\n```\na = 1\nb = 2\n```"
 
 
 def test_an_item_is_shown_though_the_line_before_it_ends_in_a_letter() -> None:
     passage = make_passage(("item", "open the valve"), ("item", "close the lid"))
     assert passes("close the lid", passage=passage)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "kind"),
+    [
+        (FIRST, "Robots dream of electric sheep at night.", "fabricated"),
+        (FIRST, FIRST.replace("weighs", "lifts"), "altered_quote"),
+        (FIRST, FIRST.replace("about ", ""), "altered_quote"),
+        (FIRST, "A humanoid weighs about never touch “hot” motors.", "stitched"),
+        (FIRST, "A humanoid weighs about 15 kg … simpler than legs.", "stitched"),
+        (FIRST, "A humanoid weighs about 1", "altered_quote"),
+        ("A humanoid costs about 3.5 billion.", FIRST, "contradicted"),
+        (FIRST.replace("15", "16"), FIRST, "contradicted"),
+        (FIRST.replace("kg", "g"), FIRST, "contradicted"),
+        (FIRST.replace("weighs", "never weighs"), FIRST, "contradicted"),
+        (FIRST.replace("about ", ""), FIRST, "unsupported"),
+        ("Robots made by Lovelace are heavy and dear.", FIRST, "unsupported"),
+        ("A humanoid is heavy.", "and", "unsupported"),
+        ("A humanoid is \ud800 heavy.", FIRST, "unsupported"),
+        ("heavy " * 400, FIRST, "unsupported"),
+    ],
+)
+def test_each_failure_is_told_apart_even_from_a_judge_that_believes_all(
+    text: str, quote: str, kind: FaultKind
+) -> None:
+    assert told(Draft(text, ((PASSAGE, quote),)), support=1.0) == [Fault(kind, dropped=True)]
+
+
+def test_a_sentence_in_other_words_is_shown_where_the_judge_finds_it_borne_out() -> None:
+    draft = Draft("About 15 kilograms is what a humanoid weighs.", ((PASSAGE, FIRST),))
+    assert told(draft, support=SUPPORTED_FROM) == verified(draft, support=1.0) != []
+    assert told(draft, support=SUPPORTED_FROM - 0.01) == [Fault("unsupported", dropped=True)]
+
+
+def test_a_stitched_sentence_that_the_judge_does_not_believe_is_told_as_stitched() -> None:
+    text = "A humanoid weighs about never touch “hot” motors."
+    quotes = ((PASSAGE, "A humanoid weighs about"), (PASSAGE, "never touch “hot” motors."))
+    assert told(Draft(text, quotes)) == [Fault("stitched", dropped=True)]
+
+
+def test_the_judge_is_not_asked_about_the_books_own_words() -> None:
+    asked = FakeSupport()
+
+    async def run() -> None:
+        drafts = _given((Draft(FIRST, ((PASSAGE, FIRST),)), Draft("It …", ((PASSAGE, SECOND),))))
+        assert [type(one) async for one in verify(drafts, GIVEN, asked)] == [Sentence] * 2
+
+    asyncio.run(run())
+    assert asked.seen == []
+
+
+def test_a_quote_that_stands_nowhere_is_left_out_where_another_does() -> None:
+    fault, sentence = told(Draft(FIRST, ((PASSAGE, FIRST), (PASSAGE, "Robots dream of sheep."))))
+    assert fault == Fault("fabricated", dropped=False)
+    assert isinstance(sentence, Sentence)
+    assert [citation.quote for citation in sentence.citations] == [FIRST]
+
+
+def test_a_sentence_is_released_before_the_next_one_is_written() -> None:
+    written: list[int] = []
+
+    async def drafts() -> AsyncIterator[Draft]:
+        for number in range(3):
+            written.append(number)
+            yield Draft(FIRST, ((PASSAGE, FIRST),))
+
+    async def run() -> None:
+        shown = 0
+        async for _ in verify(drafts(), GIVEN, FakeSupport()):
+            shown += 1
+            assert len(written) == shown
+
+    asyncio.run(run())
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=40), max_size=3))
+def test_no_draft_is_too_odd_and_every_quote_shown_is_exact(text: str, quotes: list[str]) -> None:
+    for sentence in verified(Draft(text, tuple((PASSAGE, quote) for quote in quotes)), support=1.0):
+        assert sentence.citations
+        assert all(citation.stands for citation in sentence.citations)

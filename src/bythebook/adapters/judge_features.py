@@ -81,6 +81,7 @@ _VOCABULARY_START = (
     1990  # where the encoder's vocabulary begins to run from common words to rare ones
 )
 _VOCABULARY_SIZE = 30522
+_MAP_MIDPOINT, _MAP_SLOPE = 0.33, 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +246,7 @@ class Measures:
         numbers = re.findall(r"\d+(?:\.\d+)?", self._question)
         wants_number = bool(_QUANTITY.search(self._question))
         lacks_number = not best.measures[UNIT_FEATURES.index("number_for_quantity")]
-        signal = max(passage.relevance for passage in self._passages)
+        signal = max(_odds_of(passage) for passage in self._passages)
         return (
             scores[order[0]],
             second,
@@ -255,6 +256,13 @@ class Measures:
             max((self._terms.rarity[term] for term in missing), default=0.0),
             float(sum(name.lower() not in read for name in names)),
             float(sum(number not in read for number in numbers)),
-            math.log(max(signal, 1e-6) / max(1 - signal, 1e-6)),
+            signal,
             float(wants_number and lacks_number),
         )
+
+
+def _odds_of(passage: Passage) -> float:
+    """Give the odds of relevance under the map that the weights were fitted with, not the book's own."""
+    if passage.signal:
+        return _MAP_SLOPE * (passage.signal - _MAP_MIDPOINT)
+    return math.log(max(passage.relevance, 1e-6) / max(1 - passage.relevance, 1e-6))

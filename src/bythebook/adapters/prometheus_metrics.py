@@ -15,7 +15,7 @@ from prometheus_client import (
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from bythebook.domain.access import WindowName
-from bythebook.domain.answers import RefusalType
+from bythebook.domain.answers import Fault, FaultKind, RefusalType
 from bythebook.domain.books import Book
 from bythebook.domain.records import ContractName, QueryEntry, QueryStatus
 from bythebook.errors import PartFailed
@@ -50,6 +50,12 @@ class PrometheusMetrics:
             "bythebook_stage_seconds", "Time of a stage of the answer path.", "stage", registry
         )
         self._refusals = _counter("refusals", "Questions refused, by type.", "type", registry)
+        self._faults = Counter(
+            "bythebook_sentence_faults",
+            "Proposed sentences that were not as the book has it, by what was wrong and what became of them.",
+            ("fault", "outcome"),
+            registry=registry,
+        )
         self._failures = _counter("part_failures", "Failures of parts.", "part", registry)
         self._limited = _counter("rate_limited", "Requests that met a limit.", "window", registry)
         self._tokens = Counter("bythebook_tokens", "Tokens of language models.", registry=registry)
@@ -78,6 +84,10 @@ class PrometheusMetrics:
             self._stage_seconds.labels(stage).observe(milliseconds / 1000)
         self._tokens.inc(tokens)
 
+    def sentence_fault(self, fault: Fault) -> None:
+        """Count a proposed sentence that was dropped, or whose quotes had to be put right."""
+        self._faults.labels(fault.kind, "dropped" if fault.dropped else "corrected").inc()
+
     def part_failed(self, part: str) -> None:
         """Count a failure of a part that answers depend on."""
         self._failures.labels(part).inc()
@@ -104,6 +114,9 @@ class PrometheusMetrics:
         for contract in get_args(ContractName):
             for verdict in get_args(QueryStatus):
                 self._questions.labels(contract, verdict)
+        for kind in get_args(FaultKind):
+            for outcome in ("dropped", "corrected"):
+                self._faults.labels(kind, outcome)
         known: tuple[tuple[Counter | Histogram, Sequence[str]], ...] = (
             (self._refusals, get_args(RefusalType)),
             (self._failures, sorted(set(_parts(PartFailed)))),

@@ -19,6 +19,9 @@ WEIGHTS = Path(__file__).resolve().parents[1] / "models" / "judge" / "weights.js
 class SentenceJudge:
     """Judges with the bundled encoder alone: no index, no configured embedder."""
 
+    # The SHA-256 of the weights begins so; a test compares it, a start does not.
+    model_id = "bythebook-linear@ce625634"
+
     def __init__(self, encoder: MiniLm, weights: Path = WEIGHTS) -> None:
         self._encoder = encoder
         self._weights: dict[str, Any] = json.loads(weights.read_text("ascii"))
@@ -26,6 +29,14 @@ class SentenceJudge:
     async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
         """Judge passages of the book or a selection; needs no index and no embedder."""
         return await asyncio.to_thread(self._judge, question, passages)
+
+    async def support(self, claim: str, passages: Sequence[Passage]) -> float:
+        """Say how near a sentence in other words is to the nearest unit of its passages, at most 1."""
+        units = [text for passage in passages for text in passage.chunk.unit_texts()]
+        if not units:
+            return 0.0
+        vectors = await asyncio.to_thread(self._encoder.encode, [claim, *units])
+        return float(np.clip(max(vectors[1:] @ vectors[0]), 0.0, 1.0))
 
     def _judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
         weights = self._weights["selection" if passages[0].is_selection else "book"]

@@ -32,7 +32,12 @@ class Clearance:
     disclaimer: str | None = None
 
 
-async def decide(plan: Plan, passages: tuple[Passage, ...], judge: Judge) -> Refusal | Clearance:
+async def decide(
+    plan: Plan,
+    passages: tuple[Passage, ...],
+    judge: Judge,
+    answer_from: float = ANSWER_FROM,
+) -> Refusal | Clearance:
     """Decide once for all contracts whether the passages answer."""
     if not passages:
         return Refusal("empty_retrieval", None)
@@ -43,9 +48,9 @@ async def decide(plan: Plan, passages: tuple[Passage, ...], judge: Judge) -> Ref
         return Refusal("low_relevance", None)
     judgement = await judge.judge(plan.question, passages[:READ_AT_MOST])
     if best < BOUNDARY:
-        sure = judgement.answerable >= SURE_FROM and bool(judgement.evidence)
+        sure = judgement.answerable >= max(SURE_FROM, answer_from) and bool(judgement.evidence)
         return Clearance(judgement, DISCLAIMER) if sure else Refusal("low_relevance", judgement)
-    if judgement.answerable < ANSWER_FROM or not judgement.evidence:
+    if judgement.answerable < answer_from or not judgement.evidence:
         selection = passages[0].is_selection
         return Refusal(
             "selected_text_missing" if selection else "insufficient_grounding", judgement

@@ -2,6 +2,7 @@
 
 import re
 
+from bythebook.ask.parts import split_parts
 from bythebook.domain.questions import Plan, Question
 
 _OVERVIEW = re.compile(
@@ -42,6 +43,7 @@ def make_plan(question: Question) -> Plan:
     """Answer from the selection where there is one, else from the book or a section of it."""
     selected, section = question.scope.selected_text, question.scope.section
     text = question.text.strip()
+    parts = split_parts(text)
     return Plan(
         mode="selected_text_only" if selected is not None else "standard_rag",
         question=text,
@@ -53,4 +55,5 @@ def make_plan(question: Question) -> Plan:
         overview=(selected is not None or section is not None) and bool(_OVERVIEW.fullmatch(text)),
         section=section,
         least_similarity=question.least_similarity,
+        parts=parts if len(parts) <= question.top_k else (),  # each needs a passage of its own
     )

@@ -1,23 +1,9 @@
 """One relevance, r in [0, 1], and the scales on which the contracts show it."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from bythebook.domain.calibrations import RelevanceMap
 from bythebook.errors import WrongEmbedder
-
-
-@dataclass(frozen=True, slots=True)
-class RelevanceMap:
-    """A monotone map of an embedder's retrieval signal; r = 0.5 at the midpoint."""
-
-    midpoint: float
-    slope: float
-
-    def __call__(self, signal: float) -> float:
-        """Give r for a signal."""
-        return 1.0 / (1.0 + math.exp(-self.slope * (signal - self.midpoint)))
-
 
 # Fitted to the sample book's dev questions: where they and foreign questions are equally likely.
 _MAPS: Mapping[str, RelevanceMap] = {

@@ -1,14 +1,15 @@
 """Plan -> passages: hybrid search fused by weighted normalised scores, or the selection itself."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bythebook.ask.relevance import relevance_map
 from bythebook.domain.answers import SELECTED_TEXT, Hit, Passage
 from bythebook.domain.books import Book, Chunk
+from bythebook.domain.calibrations import RelevanceMap
 from bythebook.domain.questions import Plan
 from bythebook.domain.units import selection_units
 from bythebook.errors import NoBooks, UnknownBook, WrongEmbedder
-from bythebook.ports import ChunkIndex, Embedder, Library
+from bythebook.ports import Calibrations, ChunkIndex, Embedder, Library
 
 READ_AT_MOST = 8  # passages that the judge reads, so that it may choose
 CANDIDATES = 30  # by each way of searching, before fusion
@@ -17,7 +18,12 @@ WORD_WEIGHT, WORD_POWER = 0.7, 1.5
 
 
 async def retrieve(
-    plan: Plan, *, library: Library, embedder: Embedder, index: ChunkIndex
+    plan: Plan,
+    *,
+    library: Library,
+    embedder: Embedder,
+    index: ChunkIndex,
+    calibrations: Calibrations,
 ) -> tuple[Passage, ...]:
     """Find the passages nearest to a question, best first: as many as asked for, or as are read."""
     if plan.selected_text is not None:
@@ -28,22 +34,31 @@ async def retrieve(
     vector = await embedder.embed_query(plan.question)
     limit = max(CANDIDATES, plan.top_k)
     hits = await index.search(plan.question, vector, books, limit, plan.section)
-    passages = fuse(hits, embedder.model_id)
+    fitted = {book.book_id: fit.relevance for book in books if (fit := calibrations.of(book))}
+    passages = fuse(hits, embedder.model_id, fitted)
     if plan.overview:  # of a section: what it says first comes first
         passages = tuple(sorted(passages, key=lambda passage: passage.chunk.char_start))
     return passages[: max(plan.top_k, READ_AT_MOST)]
 
 
-def fuse(hits: Sequence[Hit], embedding_model: str) -> tuple[Passage, ...]:
-    """Order hits by one signal, and read their relevance from the same signal."""
-    to_relevance = relevance_map(embedding_model)
-    signals = [(hit.cosine + WORD_WEIGHT * max(hit.words, 0.0) ** WORD_POWER, hit) for hit in hits]
+def fuse(
+    hits: Sequence[Hit], embedding_model: str, fitted: Mapping[str, RelevanceMap] = {}
+) -> tuple[Passage, ...]:
+    """Order hits by one signal, and read their relevance from the same signal, as fitted to each book."""
+    default = relevance_map(embedding_model)
+    signals = [(signal(hit), hit) for hit in hits]
     signals.sort(key=lambda pair: (-pair[0], _place(pair[1].chunk)))
     folded: dict[tuple[str, str], Passage] = {}
-    for signal, hit in signals:
-        passage = Passage(hit.chunk, to_relevance(signal), hit.cosine)
+    for strength, hit in signals:
+        relevance = fitted.get(hit.chunk.book_id, default)(strength)
+        passage = Passage(hit.chunk, relevance, hit.cosine, strength)
         folded.setdefault((hit.chunk.book_id, hit.chunk.content_hash), passage)
     return tuple(folded.values())
+
+
+def signal(hit: Hit) -> float:
+    """Give the one figure that hits are ordered by, and that a relevance map reads."""
+    return hit.cosine + WORD_WEIGHT * float(max(hit.words, 0.0) ** WORD_POWER)
 
 
 def _place(chunk: Chunk) -> tuple[str, str, int, str]:

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 import bythebook
 from bythebook.adapters.book_folder import BookFolder
+from bythebook.adapters.calibration_files import CalibrationFiles
 from bythebook.adapters.edge_index import EdgeIndex
 from bythebook.adapters.edge_press import EdgePress
+from bythebook.adapters.inference import Crew
 from bythebook.adapters.minilm import MiniLm
 from bythebook.adapters.onnx_embedder import OnnxEmbedder
 from bythebook.adapters.readers.any_book import AnyBookReader
 from bythebook.adapters.sentence_judge import SentenceJudge
 from bythebook.adapters.sqlite_vectors import SqliteVectors
-from bythebook.ask.compose import ExtractiveGenerator
+from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
+from bythebook.calibrate.probe import CalibratePorts
 from bythebook.ingest.pipeline import IngestPorts
 from bythebook.ports import KeyStore
 from bythebook.settings import Settings
@@ -35,11 +38,17 @@ class Core:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.library = BookFolder(settings.data_dir)
+        self.calibrations = CalibrationFiles(self.library, SentenceJudge.model_id)
+
+    @cached_property
+    def crew(self) -> Crew:
+        """The threads that the bundled models share."""
+        return Crew(self.settings.threads)
 
     @cached_property
     def encoder(self) -> MiniLm:
-        """The bundled sentence encoder, shared by embedder and judge."""
-        return MiniLm(threads=self.settings.threads)
+        """The bundled sentence encoder."""
+        return MiniLm(crew=self.crew)
 
     @cached_property
     def embedder(self) -> OnnxEmbedder:
@@ -52,15 +61,34 @@ class Core:
         return EdgeIndex(self.library, self.settings.data_dir)
 
     @cached_property
+    def judge(self) -> SentenceJudge:
+        """The bundled judge."""
+        return SentenceJudge(self.encoder)
+
+    @cached_property
     def ask(self) -> AskPorts:
         """What answering needs."""
         return AskPorts(
             library=self.library,
             embedder=self.embedder,
             index=self.index,
-            judge=SentenceJudge(self.encoder),
+            calibrations=self.calibrations,
+            judge=self.judge,
+            support=self.judge,
             generator=ExtractiveGenerator(),
             reader_url=self.settings.reader_url,
+        )
+
+    @cached_property
+    def calibrate(self) -> CalibratePorts:
+        """What fitting scores to a book needs."""
+        return CalibratePorts(
+            library=self.library,
+            embedder=self.embedder,
+            index=self.index,
+            judge=self.judge,
+            judge_model=SentenceJudge.model_id,
+            calibrations=self.calibrations,
         )
 
     @cached_property

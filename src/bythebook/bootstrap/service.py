@@ -83,7 +83,13 @@ def _checks(core: Core) -> dict[str, Check]:
 
     async def index() -> None:
         plan = make_plan(Question("Is the book ready?"))
-        await retrieve(plan, library=core.library, embedder=core.embedder, index=core.index)
+        await retrieve(
+            plan,
+            library=core.library,
+            embedder=core.embedder,
+            index=core.index,
+            calibrations=core.calibrations,
+        )
 
     return {"library": library, "embedder": embedder, "index": index}
 

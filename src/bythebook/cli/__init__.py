@@ -8,10 +8,12 @@ import bythebook
 from bythebook.cli import (
     asking,
     books,
+    calibrating,
     doctor,
     ingesting,
     keys,
     measuring,
+    measuring_all,
     migrating,
     serving,
     stats,
@@ -30,12 +32,14 @@ app.command()(serving.demo)
 app.command()(ingesting.ingest)
 app.command()(asking.ask)
 app.command()(serving.serve)
+app.command()(calibrating.calibrate)
 app.add_typer(books.app, name="books")
 app.add_typer(keys.app, name="keys")
 app.command()(migrating.migrate)
 app.command()(stats.stats)
 app.command()(doctor.doctor)
 app.command("eval")(measuring.evaluate)
+app.command("eval-all")(measuring_all.evaluate_all)
 
 
 def _version(wanted: bool) -> None:

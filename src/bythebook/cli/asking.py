@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from bythebook.ask.answer_text import answer_text
 from bythebook.ask.links import quote_link
 from bythebook.ask.pipeline import collect
-from bythebook.ask.verify import numbered
+from bythebook.ask.verify.sentences import numbered
+from bythebook.ask.wording import advice, section_name
 from bythebook.cli.core import opened_core
 from bythebook.cli.terminal import say
 from bythebook.domain.answers import Answered, Outcome
@@ -80,8 +81,9 @@ def _show(outcome: Outcome, reader_url: str) -> None:
                 say("    " + quote_link(citation, reader_url), "cyan")
         return
     say(f"{REFUSAL_MESSAGES[outcome.refusal_type]}.", "bold")
+    say(advice(outcome))
     if outcome.nearest_sections:
         say("Nearest sections:")
     for near in outcome.nearest_sections:
-        say(f"  {near.chapter} · {near.section}")
+        say(f"  {section_name(near)}")
         say(f"    {near.url}", "cyan")

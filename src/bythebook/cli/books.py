@@ -18,11 +18,15 @@ def list_books() -> None:
     """List the published books."""
     with opened_core() as core:
         books = core.library.books()
+        fits = {book.book_id: core.calibrations.of(book) for book in books}
     if not books:
         say("There is no book yet. Ingest one: bythebook ingest PATH")
     for book in books:
         say(f"{book.book_id}  {book.title}", "bold")
         say(f"  {book.documents} documents, {book.chunks:,} chunks, published {book.published_at}")
+        fit = fits[book.book_id]
+        rate = f"fitted for {fit.false_answer_rate:.1%} false answers" if fit else "default"
+        say(f"  scores: {rate}")
 
 
 @app.command()

@@ -27,7 +27,9 @@ def doctor() -> None:
     for book in core.library.books():
         fits = book.embedding_model == core.embedder.model_id
         wrong = f"was indexed by {book.embedding_model}: ingest it again"
-        _line(fits, f"book {book.book_id}", f"{book.chunks:,} chunks" if fits else wrong)
+        scores = "fitted scores" if core.calibrations.of(book) else "default scores"
+        told = f"{book.chunks:,} chunks, {scores}"
+        _line(fits, f"book {book.book_id}", told if fits else wrong)
         sound = sound and fits
     for name in unknown_variables():
         _line(False, name, "means nothing here: a misspelling?")

@@ -13,12 +13,14 @@ from urllib.parse import unquote, urlsplit
 import typer
 
 from bythebook.adapters.book_folder import BookFolder
+from bythebook.cli.calibrating import fit_published, live_fit, print_scores
 from bythebook.cli.core import opened_core
 from bythebook.cli.reporting import (
     ingest_progress,
     print_report,
     print_skipped,
     report_values,
+    require_writable,
     write_report,
 )
 from bythebook.cli.terminal import err, out
@@ -51,6 +53,13 @@ def ingest(
     strict: Annotated[
         bool, typer.Option("--strict", help="Publish nothing if any part cannot be read.")
     ] = False,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate/--no-calibrate",
+            help="Fit scores to the book, or leave them at the default.",
+        ),
+    ] = True,
     report: Annotated[
         Path | None, typer.Option(help="Write the report as an HTML page to this file.")
     ] = None,
@@ -64,21 +73,26 @@ def ingest(
 ) -> None:
     """Read a book and publish it; only what changed is embedded again."""
     _require_address(base_url)
-    _require_writable(report)
+    require_writable(report, "--report")
     book_id = book_id_of(source) if book is None else book
     order = IngestOrder(source, book_id, _clean(title), base_url, dry_run, strict)
     with opened_core() as core, _progress(json_lines=json_lines, quiet=quiet) as show:
         if book is None:
             _require_same_source(core.library, order)
+        before = live_fit(core, book_id)
         done = _run(order, core.ingest, show)
+        scores = fit_published(core, done, before, show) if calibrate and not dry_run else None
+    values = {**report_values(done), "calibration": None if scores is None else asdict(scores)}
     if json_lines:
-        typer.echo(json.dumps({"event": "report", **report_values(done)}))
+        typer.echo(json.dumps({"event": "report", **values}))
     elif as_json:
-        out.print_json(json.dumps(report_values(done)))
+        out.print_json(json.dumps(values))
     elif quiet:
         print_skipped(done, err)
     else:
         print_report(done)
+    if scores is not None:
+        print_scores(book_id, scores, quiet=quiet or as_json or json_lines)
     if report is not None:
         write_report(done, report)
 
@@ -110,15 +124,6 @@ def _require_address(base_url: str | None) -> None:
         raise UnreadableBook(
             f"{base_url!r} is not a web address.", "Give one like https://example.org/book/."
         )
-
-
-def _require_writable(path: Path | None) -> None:
-    """Say before the work, not after it, that its report has no place to go."""
-    if path is None:
-        return
-    folder = next(folder for folder in path.absolute().parents if folder.exists())
-    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        raise InputError(f"The report cannot be written to {path}.", "Give another --report FILE.")
 
 
 def _clean(title: str | None) -> str | None:

@@ -1,5 +1,6 @@
 """An ingest run at the terminal: its progress as it goes, its report in the end."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -19,6 +20,7 @@ from rich.text import Text
 
 from bythebook.cli.terminal import err, out, say
 from bythebook.domain.reports import IngestReport
+from bythebook.errors import InputError
 from bythebook.http.report_page import report_file
 from bythebook.ingest.report import OnProgress, Stage
 from bythebook.ingest.report import Progress as IngestProgress
@@ -27,6 +29,7 @@ _STAGES: dict[Stage, str] = {
     "reading": "Reading",
     "embedding": "Embedding",
     "publishing": "Publishing",
+    "calibrating": "Calibrating",
 }
 _SHOWN = 5  # of what may be many
 
@@ -64,6 +67,15 @@ def _rate(progress: IngestProgress, bar: Progress, task: TaskID) -> str:
 def report_values(report: IngestReport) -> dict[str, Any]:
     """Give a report as plain values, its sums included."""
     return {**asdict(report), **report.totals()}
+
+
+def require_writable(path: Path | None, option: str) -> None:
+    """Say before the work, not after it, that what it makes has no place to go."""
+    if path is None:
+        return
+    folder = next(folder for folder in path.absolute().parents if folder.exists())
+    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise InputError(f"{path} cannot be written.", f"Give another {option} FILE.")
 
 
 def write_report(report: IngestReport, path: Path) -> None:

@@ -9,6 +9,7 @@ import typer
 import uvicorn
 
 from bythebook.bootstrap import Core, sample_book
+from bythebook.cli.calibrating import fit_published, live_fit, print_scores
 from bythebook.cli.reporting import ingest_progress, print_report
 from bythebook.cli.terminal import say
 from bythebook.errors import InputError, RecordsFailed, RecordsOutdated
@@ -40,9 +41,12 @@ def demo(
     core = Core(_settings(host, port))
     _require_loopback(core)
     _require_free(core.settings)
+    before = live_fit(core, DEMO_BOOK)
     with ingest_progress() as show:
         report = asyncio.run(ingest(IngestOrder(str(sample_book()), DEMO_BOOK), core.ingest, show))
+        scores = fit_published(core, report, before, show)
     print_report(report)
+    print_scores(DEMO_BOOK, scores)
     url = core.settings.reader_url
     say()
     say("Open  ", "bold")

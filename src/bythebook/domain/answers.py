@@ -10,8 +10,12 @@ from bythebook.domain.questions import Mode, Plan
 RefusalType = Literal[
     "empty_retrieval", "low_relevance", "insufficient_grounding", "selected_text_missing"
 ]
+FaultKind = Literal[
+    "fabricated", "altered_quote", "stitched", "misattributed", "unsupported", "contradicted"
+]
 ConfidenceLevel = Literal["high", "medium", "low", "insufficient"]
 SELECTED_TEXT = "selected_text"  # the chunk id of a reader's selection
+HEAD_ROW = "head"  # the mark of a row that names the columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ class Passage:
     chunk: Chunk
     relevance: float
     cosine: float | None = None  # none for a selection, which nothing retrieved
+    signal: float = 0.0  # what it was ordered by, whatever the book makes of it; 0 for a selection
 
     @property
     def is_selection(self) -> bool:
@@ -44,11 +49,20 @@ class Evidence:
     passage: Passage
     unit: Unit
     support: float
+    answer: tuple[int, int] | None = None  # where its answering words stand in the chunk, if known
 
     @property
     def quote(self) -> str:
         """The unit's own words."""
         return self.passage.chunk.text[self.unit.start : self.unit.end]
+
+
+@dataclass(frozen=True, slots=True)
+class PartEvidence:
+    """What answers one part of a question that has several."""
+
+    question: str  # the part, standing alone
+    evidence: tuple[Evidence, ...]  # best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +72,7 @@ class Judgement:
     answerable: float  # probability that the passages answer
     supports: tuple[float, ...]  # per passage, in the order given
     evidence: tuple[Evidence, ...]  # best first
+    parts: tuple[PartEvidence, ...] = ()  # that are answered, of a question of several
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +168,7 @@ class Judged:
     judgement: Judgement
     disclaimer: str | None
     passages: tuple[Passage, ...] = ()  # those of the answer to come, which Answered will name
+    missing: tuple[str, ...] = ()  # parts of the question that are not answered, as they were asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +178,15 @@ class Sentence:
     text: str
     citations: tuple[Citation, ...]
     kind: UnitKind = "sentence"
+    mark: str = ""  # an item's number, the language of code, HEAD_ROW
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What was wrong with a proposed sentence: it was dropped, or shown with its quotes put right."""
+
+    kind: FaultKind
+    dropped: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +201,7 @@ class Answered:
     timings: Mapping[str, float]
     model_used: str = ""  # what wrote the sentences
     tokens_used: int = 0  # that it was paid for; the book's own sentences cost none
+    missing: tuple[str, ...] = ()  # parts of the question that are not answered, as they were asked
 
     @property
     def grounded(self) -> bool:
@@ -201,5 +227,5 @@ class Refused:
     tokens_used: int = 0
 
 
-Event = Planned | Retrieved | Judged | Sentence | Answered | Refused
+Event = Planned | Retrieved | Judged | Sentence | Fault | Answered | Refused
 Outcome = Answered | Refused

@@ -48,6 +48,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One of the things that a question asks."""
+
+    question: str  # standing alone
+    words: str  # as it was asked
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """How a question will be answered."""
 
@@ -61,3 +69,4 @@ class Plan:
     overview: bool = False  # "Explain this passage": asks for the selection or section itself
     section: SectionSpan | None = None
     least_similarity: float | None = None
+    parts: tuple[Part, ...] = ()  # of a question that asks several things; none: it asks one

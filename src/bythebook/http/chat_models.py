@@ -180,7 +180,9 @@ class ChatResponse(BaseModel):
         default_factory=list, description="Where to read on after a refusal."
     )
     disclaimer: str | None = Field(
-        None, description=f'What an answer of level low opens with: "{DISCLAIMER}"'
+        None,
+        description=f'What an answer of level low opens with: "{DISCLAIMER}"; '
+        "and which parts of the question it does not answer.",
     )
 
     @model_validator(mode="after")

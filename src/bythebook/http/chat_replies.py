@@ -7,7 +7,7 @@ from bythebook.ask.answer_text import answer_text
 from bythebook.ask.confidence import folded, similarities
 from bythebook.ask.links import message_citation, section_url
 from bythebook.ask.sources import answer_sources
-from bythebook.ask.verify import ELLIPSIS
+from bythebook.ask.verify.sentences import ELLIPSIS
 from bythebook.domain.answers import Answered, Passage, Refused, Sentence
 from bythebook.domain.records import Message, Thread
 from bythebook.domain.sentences import split_sentences

@@ -90,7 +90,9 @@ class AskResponse(BaseModel):
     nearest_sections: list[NearestSectionModel] = Field(
         default_factory=list, description="Where to read on after a refusal."
     )
-    disclaimer: str | None = Field(None, description="What a cautious answer opens with.")
+    disclaimer: str | None = Field(
+        None, description="What an answer opens with that is cautious or partial."
+    )
 
     @model_validator(mode="after")
     def _names_its_chunks(self) -> Self:

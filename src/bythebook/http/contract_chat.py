@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from pydantic import UUID4, BaseModel
 from starlette.exceptions import HTTPException
 
-from bythebook.ask.selection import find_section
+from bythebook.ask.selection.section import find_section
 from bythebook.domain.answers import Judged, Retrieved, Sentence
 from bythebook.domain.questions import Question, Scope
 from bythebook.http.access import AskRoute, admit_session

@@ -12,7 +12,7 @@ from fastapi.requests import Request
 from pydantic import UUID4, BaseModel, ConfigDict, Field, model_validator
 
 from bythebook.ask.links import message_citation
-from bythebook.ask.verify import numbered
+from bythebook.ask.verify.sentences import numbered
 from bythebook.domain.answers import Answered, Outcome, RefusalType
 from bythebook.domain.questions import Mode, Question, Scope
 from bythebook.domain.records import MessageCitation
@@ -107,7 +107,9 @@ class GroundedAnswer(BaseModel):
     )
     mode: Mode = Field(description="Whether the book was searched, or a selection alone read.")
     sentences: list[str] = Field(min_length=1, description="The verified sentences, in order.")
-    disclaimer: str | None = Field(None, description="What a cautious answer opens with.")
+    disclaimer: str | None = Field(
+        None, description="What an answer opens with that is cautious or partial."
+    )
 
 
 class RefusalMessage(BaseModel):

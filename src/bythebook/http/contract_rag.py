@@ -14,8 +14,9 @@ from bythebook.ask.plan import asks_for_list, is_greeting
 from bythebook.ask.relevance import on_scale
 from bythebook.ask.retrieve import readable_books
 from bythebook.ask.sources import answer_sources
+from bythebook.ask.wording import advice, section_name
 from bythebook.domain.access import Caller
-from bythebook.domain.answers import Answered, NearestSection, Outcome, Passage, Refused
+from bythebook.domain.answers import Answered, Outcome, Passage, Refused
 from bythebook.domain.books import Chunk
 from bythebook.domain.questions import Question, Scope
 from bythebook.errors import InputError, UnknownBook, UnknownDocument
@@ -100,7 +101,9 @@ class RagResponse(BaseModel):
     model_used: str = Field(description="What answered.")
     tokens_used: int = Field(ge=0, description="Prompt and completion; 0 without a model.")
     retrieval_count: int = Field(ge=0, description="Chunks retrieved, before pages are folded.")
-    disclaimer: str | None = Field(None, description="What a cautious answer opens with.")
+    disclaimer: str | None = Field(
+        None, description="What an answer opens with that is cautious or partial."
+    )
 
 
 class RagError(BaseModel):
@@ -170,12 +173,10 @@ def _welcome(body: RagRequest, ports: AskPorts, caller: Caller) -> RagResponse:
 
 
 def _no_match(outcome: Refused) -> str:
-    names = dict.fromkeys(_name(near) for near in outcome.nearest_sections)
-    return f"{NO_MATCH} The nearest sections are: {'; '.join(names)}." if names else NO_MATCH
-
-
-def _name(near: NearestSection) -> str:
-    return " · ".join(dict.fromkeys(filter(None, (near.chapter, near.section))))
+    """Say that there is no answer, what may help, and where to read on, with links."""
+    nearest = dict.fromkeys(f"{section_name(n)} ({n.url})" for n in outcome.nearest_sections)
+    sections = f"The nearest sections are: {'; '.join(nearest)}." if nearest else ""
+    return " ".join(filter(None, (NO_MATCH, advice(outcome), sections)))
 
 
 def _sources(outcome: Answered, ports: AskPorts) -> list[SourceReference]:

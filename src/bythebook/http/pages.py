@@ -13,10 +13,9 @@ from fastapi.requests import Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 
-from bythebook.ask.links import quote_check, quote_link
+from bythebook.ask.links import quote_check
 from bythebook.ask.pipeline import AskPorts
-from bythebook.ask.verify import numbered
-from bythebook.domain.answers import Answered, Refused
+from bythebook.domain.answers import Answered
 from bythebook.domain.books import Book, Document
 from bythebook.domain.questions import Question, Scope
 from bythebook.errors import (
@@ -29,10 +28,11 @@ from bythebook.errors import (
 )
 from bythebook.http.access import admit, gate_of
 from bythebook.http.asking import asked_in
-from bythebook.http.contract_query import REFUSAL_MESSAGES, QueryRequest
+from bythebook.http.contract_query import QueryRequest
 from bythebook.http.layout import SECURITY_HEADERS, page
 from bythebook.http.problems import Problem, problem_of
 from bythebook.http.reading import Mark, document_html
+from bythebook.http.reply_html import answer_html, refusal_html
 from bythebook.operate.desk import Desk
 
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
@@ -181,55 +181,13 @@ async def _reply(request: Request, desk: Desk, question: str, book: str) -> str:
         return _failure("Please ask again", error.what)
     except PartFailed as error:
         return _failure("Could not look it up", problem_of(error).message)
-    return _answer(outcome) if isinstance(outcome, Answered) else _refusal(outcome)
+    return answer_html(outcome) if isinstance(outcome, Answered) else refusal_html(outcome)
 
 
 def _failure(kind: str, message: str) -> str:
     return (
         f'<section class="reply refused" role="alert"><p class="kind">{escape(kind)}</p>'
         f"<p>{escape(message)}</p></section>"
-    )
-
-
-def _answer(outcome: Answered) -> str:
-    cited = numbered(outcome.sentences)
-    numerals = {
-        index: "".join(
-            f'<sup><a href="#q{n}">{n}</a></sup>'
-            for n, (owner, _) in enumerate(cited, 1)
-            if owner == index
-        )
-        for index in range(len(outcome.sentences))
-    }
-    sentences = "".join(
-        f"<p>{escape(sentence.text)}{numerals[index]}</p>"
-        for index, sentence in enumerate(outcome.sentences)
-    )
-    quotes = "".join(
-        f'<li id="q{n}"><q>{escape(citation.quote)}</q><span class="place">'
-        f"{escape(citation.place)} · "
-        f'<a href="{escape(quote_link(citation, ""))}">'
-        "Read it in the book</a></span></li>"
-        for n, (_, citation) in enumerate(cited, 1)
-    )
-    kind = "Answer, with caution" if outcome.disclaimer else "Answer"
-    caution = f"<p><em>{escape(outcome.disclaimer)}</em></p>" if outcome.disclaimer else ""
-    return (
-        f'<section class="reply" aria-live="polite"><p class="kind">{kind}</p>{caution}{sentences}'
-        f'<ol class="quotes">{quotes}</ol></section>'
-    )
-
-
-def _refusal(outcome: Refused) -> str:
-    nearest = "".join(
-        f'<li><a href="{escape(near.url)}">{escape(near.section)}</a> '
-        f'<span class="place">{escape(near.chapter)}</span></li>'
-        for near in outcome.nearest_sections
-    )
-    sections = f'<p class="also">Nearest sections</p><ul>{nearest}</ul>' if nearest else ""
-    return (
-        '<section class="reply refused" aria-live="polite"><p class="kind">The book does not answer this</p>'
-        f"<p>{escape(REFUSAL_MESSAGES[outcome.refusal_type])}.</p>{sections}</section>"
     )
 
 

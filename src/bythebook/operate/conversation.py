@@ -11,12 +11,13 @@ from weakref import WeakValueDictionary
 
 from bythebook.ask.answer_text import answer_text
 from bythebook.ask.confidence import answer_level, measure
-from bythebook.ask.conversation import MOST_TURNS, standalone_question
+from bythebook.ask.conversation.standalone import MOST_TURNS, standalone_question
+from bythebook.ask.conversation.topic_summary import topic_summary
 from bythebook.ask.judge import DISCLAIMER
 from bythebook.ask.links import message_citation
 from bythebook.ask.plan import make_plan
-from bythebook.ask.topic_summary import topic_summary
-from bythebook.ask.verify import numbered
+from bythebook.ask.verify.sentences import numbered
+from bythebook.ask.wording import opening, without_opening
 from bythebook.domain.answers import (
     SELECTED_TEXT,
     Answered,
@@ -83,7 +84,7 @@ class Conversations:
                                 yield reply
                             case Judged():
                                 level = answer_level(event.passages, event.judgement)
-                                yield replace(event, disclaimer=_disclaimer(level))
+                                yield replace(event, disclaimer=_disclaimer(event, level))
                             case _:
                                 yield event
 
@@ -114,9 +115,10 @@ class Conversations:
         text = REFUSAL
         citations: tuple[MessageCitation, ...] = ()
         if isinstance(outcome, Answered):
-            outcome = replace(outcome, disclaimer=_disclaimer(metrics.confidence_level))
-            opening = f"{outcome.disclaimer} " if outcome.disclaimer else ""
-            text = opening + answer_text(outcome.sentences)
+            disclaimer = _disclaimer(outcome, metrics.confidence_level)
+            outcome = replace(outcome, disclaimer=disclaimer)
+            opened = f"{disclaimer} " if disclaimer else ""
+            text = opened + answer_text(outcome.sentences)
             citations = tuple(
                 message_citation(sentence, citation, ports.reader_url)
                 for sentence, citation in numbered(outcome.sentences)
@@ -158,7 +160,7 @@ def turns_of(thread: Thread | None) -> Sequence[Turn]:
 def _answer_in(message: Message) -> str:
     if not message.citations or message.content == OF_SELECTION:
         return ""
-    return message.content.removeprefix(DISCLAIMER).strip()
+    return without_opening(message.content).strip()
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
@@ -181,8 +183,11 @@ def _standing_alone(asked: Asked, turns: Sequence[Turn]) -> Asked:
     return replace(asked, question=question, text=text)
 
 
-def _disclaimer(level: ConfidenceLevel) -> str | None:
-    return DISCLAIMER if level == "low" else None
+def _disclaimer(answer: Judged | Answered, level: ConfidenceLevel) -> str | None:
+    """Give what an answer opens with here, where the level says whether caution is due."""
+    selection = any(passage.is_selection for passage in answer.passages)
+    caution = DISCLAIMER if level == "low" else None
+    return opening(caution, answer.missing, selection=selection)
 
 
 def _without_selection_text(reply: Reply) -> str:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from bythebook.ask.pipeline import AskPorts, answer
-from bythebook.domain.answers import Answered, Event, Outcome, Refused, Retrieved
+from bythebook.domain.answers import Answered, Event, Fault, Outcome, Refused, Retrieved
 from bythebook.operate.asked import Asked
 from bythebook.operate.journal import Journal, Note
 
@@ -32,6 +32,9 @@ class Desk:
                 match event:
                     case Retrieved():
                         note.found = event.passages
+                    case Fault():
+                        self.journal.fault(asked, event)
+                        continue  # ours to know; nothing of it was shown
                     case Answered() | Refused():
                         note.outcome = event
                 yield event

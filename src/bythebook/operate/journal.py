@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from bythebook.domain.answers import Outcome, Passage
+from bythebook.domain.answers import Fault, Outcome, Passage
 from bythebook.domain.records import QueryEntry
 from bythebook.errors import InputError, PartFailed
 from bythebook.operate.alerts import Alerts
@@ -55,6 +55,12 @@ class Journal:
             raise
         else:
             self._end(asked, note, None)
+
+    def fault(self, asked: Asked, fault: Fault) -> None:
+        """Count a proposed sentence that the passages did not bear out as it was; never its words."""
+        self._metrics.sentence_fault(fault)
+        told = {"request_id": str(asked.request_id), "fault": fault.kind, "dropped": fault.dropped}
+        _log.info("sentence fault", extra=told)
 
     async def settled(self, most_seconds: float = SETTLE_SECONDS) -> None:
         """Wait until what was noted so far is kept, or the records prove too slow."""

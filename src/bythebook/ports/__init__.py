@@ -1,8 +1,9 @@
 """What the core needs of the world, as Protocols in our own types."""
 
-from bythebook.ports.answers import Generator, Judge
+from bythebook.ports.answers import Generator, Judge, Support
 from bythebook.ports.books import (
     BookReader,
+    Calibrations,
     ChunkIndex,
     Edition,
     Embedder,
@@ -18,6 +19,7 @@ from bythebook.ports.records import FeedbackStore, Housekeeping, KeyStore, Query
 __all__ = [
     "Alarm",
     "BookReader",
+    "Calibrations",
     "ChunkIndex",
     "Edition",
     "Embedder",
@@ -31,6 +33,7 @@ __all__ = [
     "Metrics",
     "Press",
     "QueryLog",
+    "Support",
     "Threads",
     "Vector",
     "VectorCache",

@@ -15,6 +15,14 @@ class Judge(Protocol):
         ...
 
 
+class Support(Protocol):
+    """Says whether passages bear out a sentence that is not in their own words."""
+
+    async def support(self, claim: str, passages: Sequence[Passage]) -> float:
+        """Give the probability that these passages support all that a sentence claims."""
+        ...
+
+
 class Generator(Protocol):
     """Proposes sentences; none of them is shown before it was verified."""
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bythebook.domain.answers import Hit
 from bythebook.domain.books import Book, Chunk, CutDocument, Document, LiveBook, SourceBook
+from bythebook.domain.calibrations import Calibration
 from bythebook.domain.questions import SectionSpan
 from bythebook.domain.reports import IngestReport
 
@@ -145,4 +146,16 @@ class Press(Protocol):
 
     def remove(self, book_id: str) -> None:
         """Remove a book and all its generations."""
+        ...
+
+
+class Calibrations(Protocol):
+    """What scores mean for each book, as fitted to its live generation."""
+
+    def of(self, book: Book) -> Calibration | None:
+        """Give the fit of just this generation; none where there is none."""
+        ...
+
+    def keep(self, book_id: str, calibration: Calibration) -> None:
+        """Put a fit in the place of the last one, whole or not at all."""
         ...

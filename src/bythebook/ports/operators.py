@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from bythebook.domain.access import Allowance, Window, WindowName
+from bythebook.domain.answers import Fault
 from bythebook.domain.books import Book
 from bythebook.domain.incidents import Incident
 from bythebook.domain.records import QueryEntry
@@ -26,6 +27,10 @@ class Metrics(Protocol):
 
     def question(self, entry: QueryEntry, timings: Mapping[str, float], tokens: int) -> None:
         """Count a question with its verdict, the milliseconds of its stages and what it cost."""
+        ...
+
+    def sentence_fault(self, fault: Fault) -> None:
+        """Count a proposed sentence that was dropped, or whose quotes had to be put right."""
         ...
 
     def part_failed(self, part: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from bythebook.ask.follow_up_phrases import (
+from bythebook.ask.conversation.phrases import (
     ASKING,
     BEING,
     DOING,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bythebook.ask.follow_up_phrases import (
+from bythebook.ask.conversation.phrases import (
     ADJECTIVES,
     ASKING,
     BEING,
@@ -17,8 +17,8 @@ from bythebook.ask.follow_up_phrases import (
     noun_phrases,
     words_of,
 )
-from bythebook.ask.follow_up_pronouns import NUMBER, replaced, resolve_pronouns
-from bythebook.ask.follow_up_topics import RELATIONAL, Topics, is_about_something, singular
+from bythebook.ask.conversation.pronouns import NUMBER, replaced, resolve_pronouns
+from bythebook.ask.conversation.topics import RELATIONAL, Topics, is_about_something, singular
 from bythebook.domain.conversations import Turn
 
 MOST_TURNS = 5

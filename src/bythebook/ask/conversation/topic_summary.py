@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bythebook.ask.follow_up_phrases import BASE_VERBS, CLOSED, noun_phrases, words_of
-from bythebook.ask.follow_up_topics import is_about_something, singular
-from bythebook.ask.verify import ELLIPSIS
+from bythebook.ask.conversation.phrases import BASE_VERBS, CLOSED, noun_phrases, words_of
+from bythebook.ask.conversation.topics import is_about_something, singular
+from bythebook.ask.verify.sentences import ELLIPSIS
 
 MOST_CHARACTERS = 200
 _MOST_TOPICS = 6

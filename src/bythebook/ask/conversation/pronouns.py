@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from bythebook.ask.follow_up_phrases import (
+from bythebook.ask.conversation.phrases import (
     ADJECTIVES,
     BASE_VERBS,
     BEING,
@@ -17,7 +17,7 @@ from bythebook.ask.follow_up_phrases import (
     noun_phrases,
     words_of,
 )
-from bythebook.ask.follow_up_topics import Topic, Topics, Wanted, is_about_something, singular
+from bythebook.ask.conversation.topics import Topic, Topics, Wanted, is_about_something, singular
 
 Piece = tuple[int, int, str]  # from where to where, and what to put there
 

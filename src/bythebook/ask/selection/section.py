@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from bythebook.ask.folded_pages import FoldedShelf, fold
 from bythebook.ask.retrieve import readable_books
+from bythebook.ask.selection.folded_pages import FoldedShelf, fold
 from bythebook.domain.questions import SectionSpan
 from bythebook.errors import InputError
 from bythebook.ports import Library

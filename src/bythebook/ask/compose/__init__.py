@@ -1,0 +1,1 @@
+"""Evidence -> drafts: the book's own sentences, with what they need to be understood."""

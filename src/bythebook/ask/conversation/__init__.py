@@ -1,0 +1,1 @@
+"""A question in a conversation -> a question that stands alone."""

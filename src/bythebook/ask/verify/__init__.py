@@ -1,0 +1,1 @@
+"""Drafts -> sentences that stand: quotes, facts and support are found before anything is shown."""

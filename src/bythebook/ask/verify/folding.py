@@ -1,0 +1,76 @@
+"""Text as it reads, free of typography, each letter with the place that it came from."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+_QUOTES = "'\"`´‘’‚‛“”„‟«»‹›′″＇＂"
+_INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_ALIKE = str.maketrans(dict.fromkeys(_QUOTES, '"') | dict.fromkeys(_INVISIBLE, ""))
+_DASH = re.compile(r" ?-(?: ?-)* ?")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Letters as they read, and the place of each in the text that was folded."""
+
+    letters: str
+    places: Sequence[int]
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Give where letters from start to end stand in the text itself."""
+        return self.places[start], self.places[end - 1] + 1
+
+
+def fold(text: str) -> Folded:
+    """Fold quotes, dashes, ligatures, accents and white space; the case of letters is kept."""
+    letters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        for letter in _plain(character):
+            if letter == " " and (not letters or letters[-1] == " "):
+                continue
+            letters.append(letter)
+            places.append(place)
+    if letters and letters[-1] == " ":
+        letters.pop()
+        places.pop()
+    return Folded("".join(letters), places)
+
+
+def without_hyphens(folded: Folded) -> Folded:
+    """Join words that a hyphen parts, at the end of a line or not, and draw dashes together."""
+    letters: list[str] = []
+    places: list[int] = []
+    done = 0
+    for match in _DASH.finditer(folded.letters):
+        letters.append(folded.letters[done : match.start()])
+        places.extend(folded.places[done : match.start()])
+        done = match.end()
+        before, after = (
+            folded.letters[match.start() - 1 : match.start()],
+            folded.letters[done : done + 1],
+        )
+        if not (before.isalpha() and after.isalpha()):
+            letters.append("-")
+            places.append(folded.places[folded.letters.index("-", match.start())])
+    letters.append(folded.letters[done:])
+    places.extend(folded.places[done:])
+    return Folded("".join(letters), places)
+
+
+@lru_cache(maxsize=4096)
+def _plain(character: str) -> str:
+    """Give what a character reads as: nothing, itself, or several letters."""
+    letters = unicodedata.normalize("NFKD", character.translate(_ALIKE)).translate(_ALIKE)
+    return "".join(map(_simple, letters))
+
+
+def _simple(letter: str) -> str:
+    if letter.isspace():
+        return " "
+    if letter == "⁄":
+        return "/"
+    return "-" if letter == "−" or unicodedata.category(letter) == "Pd" else letter

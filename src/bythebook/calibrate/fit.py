@@ -1,0 +1,103 @@
+"""Signals and verdicts -> the relevance map and the judge's threshold of a book."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bythebook.domain.calibrations import RelevanceMap, RiskPoint
+
+Values = NDArray[np.float64]
+
+# How far a book's map may lie from its embedder's, and how freely: standard deviations of a prior,
+# in units of the signal for the midpoint and of log(slope) for the slope.
+MIDPOINT_SPREAD, MIDPOINT_MOST = 0.05, 0.15
+SLOPE_SPREAD, SLOPE_MOST = 0.4, 0.7
+_STEPS = 121  # of the grid in each direction
+
+LEAST_SHARE = 0.5  # of the default threshold: below it nobody has looked
+THRESHOLD_MOST = 0.9
+KEPT_ANSWERS = 0.75  # of the book's own questions that the default would answer
+_CURVE_POINTS = 41
+
+
+def fit_relevance(
+    own: Sequence[float], foreign: Sequence[float], default: RelevanceMap
+) -> RelevanceMap:
+    """Fit r by logistic regression of own against foreign signals, both sides weighing the same.
+
+    It is the most probable map given the signals and a normal prior around the embedder's own, over
+    a grid that ends where no sane map lies: few questions move it little, separable ones do not make
+    it infinitely steep, and there is no descent that could fail.
+    """
+    if not own or not foreign:
+        return default
+    midpoints = default.midpoint + np.linspace(-MIDPOINT_MOST, MIDPOINT_MOST, _STEPS)
+    logs = np.linspace(-SLOPE_MOST, SLOPE_MOST, _STEPS)
+    slopes = default.slope * np.exp(logs)
+    prior = (
+        ((midpoints[:, None] - default.midpoint) / MIDPOINT_SPREAD) ** 2
+        + (logs[None, :] / SLOPE_SPREAD) ** 2
+    ) / 2
+    each = min(len(own), len(foreign))  # questions that either side counts for
+    loss = prior.copy()
+    for signals, sign in ((own, 1.0), (foreign, -1.0)):
+        weight = each / len(signals)
+        for signal in signals:
+            odds = sign * slopes[None, :] * (signal - midpoints[:, None])
+            loss += weight * np.logaddexp(0.0, -odds)
+    row, column = np.unravel_index(int(np.argmin(loss)), loss.shape)
+    return RelevanceMap(round(float(midpoints[row]), 6), round(float(slopes[column]), 6))
+
+
+def fit_threshold(
+    own: Sequence[float],
+    unanswerable: Sequence[float],
+    rate: float,
+    *,
+    default: float,
+    prior: int,
+) -> float:
+    """Find the lowest threshold at which at most `rate` of the unanswerable questions is answered.
+
+    A score is the judge's probability, 0 where retrieval refuses. The threshold is the plain
+    quantile of the scores, drawn towards the default as if `prior` more questions had spoken for it:
+    a bound that is sure for 30 questions would be far too strict; some of these questions are
+    answered elsewhere in the book, which makes the quantile too high rather than too low; and
+    readers word their questions less like the book than these are, so that a threshold which all
+    of the book's own questions pass may still be too high for theirs. It stays between
+    `LEAST_SHARE` of the default and `THRESHOLD_MOST`, and never refuses more than a quarter of what
+    the default answers of the book's own questions, so that no book is muted.
+    """
+    scores = np.sort(np.asarray(unanswerable, np.float64))[::-1]
+    allowed = int(rate * len(scores) + 1e-9)
+    least = LEAST_SHARE * default
+    quantile = float(np.nextafter(scores[allowed], 1.0)) if allowed < len(scores) else least
+    drawn = (len(scores) * quantile + prior * default) / max(1, len(scores) + prior)
+    most = min(THRESHOLD_MOST, _still_answering(own, default))
+    return float(np.clip(drawn, least, max(most, default)))
+
+
+def _still_answering(own: Sequence[float], default: float) -> float:
+    """Find the highest threshold that keeps the answers which must be kept."""
+    answered = sorted((score for score in own if score >= default), reverse=True)
+    kept = int(np.ceil(KEPT_ANSWERS * len(answered)))
+    return answered[kept - 1] if answered else default
+
+
+def risk_curve(own: Sequence[float], unanswerable: Sequence[float]) -> tuple[RiskPoint, ...]:
+    """Tell for thresholds from 0 to 1 what would be answered, rightly and wrongly."""
+    return tuple(
+        RiskPoint(
+            round(float(threshold), 4),
+            round(share_from(own, float(threshold)), 4),
+            round(share_from(unanswerable, float(threshold)), 4),
+        )
+        for threshold in np.linspace(0.0, 1.0, _CURVE_POINTS)
+    )
+
+
+def share_from(scores: Sequence[float], threshold: float) -> float:
+    """Give the share of scores that a threshold lets through; what retrieval refused never passes."""
+    passed = sum(score > 0.0 and score >= threshold for score in scores)
+    return passed / len(scores) if scores else 0.0
