@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval coverage kills soak load bench bench-ingest api-docs lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor coverage corruption kills soak load bench bench-ingest api-docs lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -27,17 +27,18 @@ format: $(VENV)/dev.done ## Put the format right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-eval: $(VENV)/run.done ## Measure quality: the sample book, and the SQuAD book when EVAL_DATA is set
-	$(BIN)/bythebook eval evals/sample-book.jsonl --json reports/eval-sample.json
-ifdef EVAL_DATA
-	$(BIN)/bythebook eval "$(EVAL_DATA)/squad2/squad2_report.json" \
-	  --also "$(EVAL_DATA)/squad2/squad2_train.json" --most 2000 --json reports/eval-squad.json
-else
-	@echo "EVAL_DATA is not set: the SQuAD book was left out."
-endif
+eval: $(VENV)/run.done ## Measure quality on the sample book, and on all published sets when EVAL_DATA is set
+	$(BIN)/bythebook eval-all $(if $(EVAL_DATA),"$(EVAL_DATA)") --json reports/eval.json --html reports/eval.html \
+	  --markdown reports/eval.md $(ARGS)
+
+eval-floor: $(VENV)/run.done ## Take today's quick figures as the floor that tests hold (needs EVAL_DATA)
+	$(BIN)/bythebook eval-all "$(EVAL_DATA)" --quick --no-calibrate --write-floor evals/floor.json $(ARGS)
 
 coverage: $(VENV)/dev.done ## Measure how much of the real books' visible text is in the index (needs EVAL_DATA)
 	$(BIN)/python evals/coverage.py --json reports/coverage.json $(ARGS)
+
+corruption: $(VENV)/run.done ## Spoil sentences and quotes, and measure how many are caught before they are shown
+	$(BIN)/python evals/corruption.py --json reports/corruption.json $(ARGS)
 
 kills: $(VENV)/dev.done ## Kill an ingest at 50 random moments, and see that nothing is lost
 	KILLS=50 $(BIN)/pytest -s tests/faults/test_kill.py -k random_moments

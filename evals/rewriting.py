@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bythebook.adapters.minilm import MiniLm
-from bythebook.ask.conversation import standalone_question
+from bythebook.ask.conversation.standalone import standalone_question
 from bythebook.domain.conversations import Turn
 
 SAMPLED = 2000  # passages of each corpus besides the relevant ones

@@ -1,10 +1,22 @@
 import math
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bythebook.evaluate.figures import auroc, percentile, share
+from bythebook.evaluate.figures import (
+    auroc,
+    auroc_error,
+    calibration_error,
+    f1,
+    f1_error,
+    percentile,
+    reliability,
+    risk_coverage,
+    share,
+    share_error,
+)
 from bythebook.evaluate.report import summarise
 from bythebook.evaluate.run import Asked, overlaps
 from bythebook.evaluate.sets import EvalQuestion, Kind
@@ -32,6 +44,65 @@ def test_figures_of_nothing_are_not_numbers() -> None:
     assert math.isnan(percentile([], 50))
 
 
+def test_the_error_of_an_auroc_is_how_much_it_varies_from_draw_to_draw() -> None:
+    draw = random.Random(3)
+
+    def sample() -> tuple[list[float], list[float]]:
+        high = [round(draw.gauss(1, 1), 1) for _ in range(60)]
+        return high, [round(draw.gauss(0, 1), 1) for _ in range(40)]
+
+    drawn = [sample() for _ in range(400)]
+    values = [auroc(*one) for one in drawn]
+    mean = sum(values) / len(values)
+    spread = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
+    errors = [auroc_error(*one) for one in drawn]
+    assert sum(errors) / len(errors) == pytest.approx(spread, rel=0.1)
+    assert 0 < auroc_error([1.0] * 20, [0.0] * 30) == share_error([True] * 20)
+    assert math.isnan(auroc_error([1.0], [0.0, 0.0]))
+
+
+def test_the_error_of_a_share_is_binomial_and_never_nothing() -> None:
+    assert share_error([True, False] * 50) == pytest.approx(0.05, rel=0.01)
+    assert 0 < share_error([True] * 20) < share_error([True] * 5)
+    assert math.isnan(share_error([]))
+
+
+def test_f1_weighs_what_was_missed_and_what_was_flagged_wrongly_alike() -> None:
+    truth = [True, True, True, False, False, False]
+    assert f1([True, True, False, True, False, False], truth) == pytest.approx(2 / 3)
+    assert f1([False] * 6, truth) == 0
+    assert f1(truth, truth) == 1
+    assert f1_error(truth, truth) == 0
+    many = [place % 4 == 0 for place in range(400)]
+    half = [place % 8 == 0 for place in range(400)]
+    assert 0 < f1_error(half, many) < f1_error(half[:40], many[:40])
+    assert f1_error(half, many) == f1_error(half, many)
+
+
+def test_risk_is_counted_from_the_surest_on_and_equal_scores_go_together() -> None:
+    points = risk_coverage([0.2, 0.9, 0.5, 0.5], [False, True, True, False])
+    assert [(point.threshold, point.coverage) for point in points] == [
+        (0.9, 0.25),
+        (0.5, 0.75),
+        (0.2, 1.0),
+    ]
+    assert [point.risk for point in points] == pytest.approx([0, 1 / 3, 1 / 2])
+    assert risk_coverage([], []) == ()
+
+
+def test_probabilities_that_come_true_have_no_calibration_error() -> None:
+    true_to_word = reliability([0.25] * 4 + [1.0] * 2, [True, False, False, False, True, True])
+    assert [(one.examples, one.predicted, one.observed) for one in true_to_word] == [
+        (4, 0.25, 0.25),
+        (2, 1.0, 1.0),
+    ]
+    assert calibration_error(true_to_word) == 0
+    too_sure = reliability([0.95] * 3 + [0.05], [True, False, False, False])
+    expected = (3 * (0.95 - 1 / 3) + 0.05) / 4
+    assert calibration_error(too_sure) == pytest.approx(expected)
+    assert math.isnan(calibration_error([]))
+
+
 def test_shares_and_percentiles_are_counted() -> None:
     assert share([True, True, False, True]) == 0.75
     assert percentile([3, 1, 2], 50) == 2
@@ -45,6 +116,7 @@ def test_shares_and_percentiles_are_counted() -> None:
         ("a pattern", "A gait is a pattern of steps.", True),
         ("A “gait” — is it?", 'a "gait" is it', True),
         ("A gait is a pattern.", "A gait is no pattern.", False),
+        ("It took 100 years.", "10", False),
         ("", "A gait.", False),
         ("A gait.", "…", False),
     ],
@@ -64,6 +136,7 @@ def asked(kind: Kind, *, answered: bool, gold: bool = False, ms: float = 1.0) ->
         words=4 if answered else 0,
         gold_in_answer=gold,
         gold_first=gold,
+        gold_among_three=gold,
         gold_retrieved=gold,
         quotes=2 if answered else 0,
         exact_quotes=1 if answered else 0,

@@ -4,15 +4,17 @@ from pathlib import Path
 
 import pytest
 from tests.unit.fakes import (
+    FakeCalibrations,
     FakeEmbedder,
     FakeIndex,
     FakeJudge,
     FakeLibrary,
+    FakeSupport,
     make_chunk,
     make_document,
 )
 
-from bythebook.ask.compose import ExtractiveGenerator
+from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
 from bythebook.domain.answers import Hit
 from bythebook.errors import BadQuestions
@@ -128,7 +130,9 @@ def test_asking_a_set_tells_whether_the_gold_was_found_shown_and_quoted_exactly(
             FakeLibrary(texts={"walking": document}),
             FakeEmbedder(),
             FakeIndex([Hit(chunk, 0.8, 0.5)]),
+            FakeCalibrations(),
             FakeJudge(),
+            FakeSupport(),
             ExtractiveGenerator(),
             "http://reader.test",
         )

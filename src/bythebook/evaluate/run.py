@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bythebook.ask.answer_text import answer_text
 from bythebook.ask.pipeline import AskPorts, collect
-from bythebook.ask.verify import numbered
+from bythebook.ask.verify.sentences import numbered
 from bythebook.domain.answers import Answered, Outcome, Sentence
 from bythebook.domain.questions import Question, Scope
 from bythebook.evaluate.sets import EvalQuestion
@@ -27,6 +27,7 @@ class Asked:
     words: int
     gold_in_answer: bool  # a sentence contains or overlaps a gold
     gold_first: bool  # the judge's best unit does
+    gold_among_three: bool  # one of its best three does
     gold_retrieved: bool
     quotes: int
     exact_quotes: int  # found verbatim at their offsets in the document's text
@@ -42,27 +43,34 @@ async def ask_all(
     """Ask one question after the other."""
     asked = []
     for number, question in enumerate(questions, 1):
-        started = time.perf_counter()
-        outcome = await collect(Question(question.question, Scope(book_id)), ports)
-        spent = (time.perf_counter() - started) * 1000
-        asked.append(_asked(question, outcome, ports.library, spent))
+        asked.append(await ask_one(question, ports, book_id))
         on_asked(number, len(questions))
     return asked
+
+
+async def ask_one(question: EvalQuestion, ports: AskPorts, book_id: str) -> Asked:
+    """Ask a question of a book."""
+    started = time.perf_counter()
+    outcome = await collect(Question(question.question, Scope(book_id)), ports)
+    spent = (time.perf_counter() - started) * 1000
+    return _asked(question, outcome, ports.library, spent)
 
 
 def _asked(question: EvalQuestion, outcome: Outcome, library: Library, spent: float) -> Asked:
     sentences = outcome.sentences if isinstance(outcome, Answered) else ()
     text = answer_text(sentences)
     judgement = outcome.judgement
-    first = judgement.evidence[0].quote if judgement and judgement.evidence else ""
+    chosen = [found.quote for found in judgement.evidence[:3]] if judgement else []
+    holding = [holds_gold(quote, question.golds) for quote in chosen]
     return Asked(
         question=question,
         answered=isinstance(outcome, Answered),
         refusal_type=None if isinstance(outcome, Answered) else outcome.refusal_type,
         text=text,
         words=len(text.split()),
-        gold_in_answer=any(overlaps(s.text, gold) for s in sentences for gold in question.golds),
-        gold_first=any(overlaps(first, gold) for gold in question.golds),
+        gold_in_answer=any(holds_gold(sentence.text, question.golds) for sentence in sentences),
+        gold_first=any(holding[:1]),
+        gold_among_three=any(holding),
         gold_retrieved=any(
             gold in p.chunk.text for p in outcome.passages for gold in question.golds
         ),
@@ -84,11 +92,18 @@ def _exact(sentences: tuple[Sentence, ...], library: Library) -> int:
     return exact
 
 
+def holds_gold(sentence: str, golds: Sequence[str]) -> bool:
+    """Say whether a sentence overlaps any of the golds."""
+    return any(overlaps(sentence, gold) for gold in golds)
+
+
 def overlaps(sentence: str, gold: str) -> bool:
-    """Say whether a sentence contains the gold or is contained in it, typography aside."""
+    """Say whether a sentence contains the gold's words or is contained in it, typography aside."""
     ours, theirs = _folded(sentence), _folded(gold)
-    return bool(ours) and bool(theirs) and (theirs in ours or ours in theirs)
+    return bool(ours.strip()) and bool(theirs.strip()) and (theirs in ours or ours in theirs)
 
 
 def _folded(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.lower()))
+    """Give the words, each between spaces, so that 10 is not found in 100."""
+    words = " ".join(re.findall(r"\w+", text.lower()))
+    return f" {words} "

@@ -60,6 +60,14 @@ def _question(value: dict[str, Any]) -> EvalQuestion:
     )
 
 
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read JSON lines of a published set, whose fields its own module knows."""
+    try:
+        return [json.loads(line) for line in _text(path).split("\n") if line.strip()]
+    except ValueError as error:
+        raise BadQuestions(f"{path.name} is not JSON lines.", "Fetch the set again.") from error
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8")

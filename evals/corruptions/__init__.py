@@ -1,0 +1,1 @@
+"""Clean drafts, and ways to spoil them."""
