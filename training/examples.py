@@ -2,9 +2,10 @@
 
 import hashlib
 import json
+import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -49,6 +50,36 @@ def sentences(text: str) -> tuple[tuple[int, int], ...]:
 def units_of_span(units: Sequence[tuple[int, int]], span: tuple[int, int]) -> tuple[int, ...]:
     """Give the units that a span touches."""
     return tuple(n for n, (start, end) in enumerate(units) if start < span[1] and span[0] < end)
+
+
+def cropped(example: Example, chooser: random.Random) -> Example:
+    """Leave out sentences by chance, though none of the evidence.
+
+    Readers select a sentence or two, and passages that lack their answer are shorter by it: how much
+    there is to read must say nothing.
+    """
+    others = [n for n in range(len(example.units)) if n not in example.evidence]
+    if not others or (example.holds and not example.evidence):
+        return example
+    fewest = 0 if example.evidence else 1
+    left = {*example.evidence, *chooser.sample(others, chooser.randint(fewest, len(others)))}
+    return only(example, sorted(left))
+
+
+def only(example: Example, left: Sequence[int]) -> Example:
+    """Give an example with these of its units and no others, each parted from the next by a space."""
+    text, units, span = "", [], None
+    for number in left:
+        start, end = example.units[number]
+        text += " " if text else ""
+        if example.span and start <= example.span[0] and example.span[1] <= end:
+            shift = len(text) - start
+            span = (example.span[0] + shift, example.span[1] + shift)
+        units.append((len(text), len(text) + end - start))
+        text += example.passage[start:end]
+    kept = list(left)
+    evidence = tuple(kept.index(number) for number in example.evidence if number in kept)
+    return replace(example, passage=text, units=tuple(units), evidence=evidence, span=span)
 
 
 def plain(text: str) -> str:

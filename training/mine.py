@@ -10,7 +10,7 @@ from bythebook.ask.retrieve import retrieve
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Passage
 from bythebook.domain.questions import Question, Scope
-from training.examples import Example, plain
+from training.examples import Example, only, plain
 
 
 def found_in_vain(
@@ -34,27 +34,10 @@ def taken_away(examples: Sequence[Example], seed: int, *, share: float = 1.0) ->
     for example in examples:
         left = [n for n in range(len(example.units)) if n not in example.evidence]
         if example.holds and example.evidence and len(left) > 1 and chooser.random() < share:
-            parts = [example.passage[slice(*example.units[n])] for n in left]
+            rest = only(example, left)
             answer = example.passage[slice(*example.span)] if example.span else None
-            if answer is None or plain(answer) not in plain(" ".join(parts)):
-                yield _without(example, parts)
-
-
-def _without(example: Example, parts: Sequence[str]) -> Example:
-    text, units = "", []
-    for part in parts:
-        text += " " if text else ""
-        units.append((len(text), len(text) + len(part)))
-        text += part
-    return replace(
-        example,
-        passage=text,
-        units=tuple(units),
-        holds=False,
-        evidence=(),
-        span=None,
-        kind="taken away",
-    )
+            if answer is None or plain(answer) not in plain(rest.passage):
+                yield replace(rest, holds=False, evidence=(), span=None, kind="taken away")
 
 
 def retrieved(question: str, book_id: str, core: Core) -> tuple[Passage, ...]:

@@ -35,6 +35,7 @@ from bythebook.settings import Settings
 QUESTIONS = Path(__file__).parents[2] / "evals" / "sample-book.jsonl"
 FORMULA = re.compile(r"\$[^$]+\$")
 POINTS = 0.03
+POINTS_REWORDED = 0.06  # a third fewer questions, many of them near the threshold
 # Where a figure is a share or an area; the others are counts and times.
 MAIN_FIGURES = re.compile(r"^(answered|foreign|look-alikes|quotes)")
 
@@ -223,4 +224,5 @@ def test_the_questions_are_answered_as_well_as_from_the_markdown(
     ours = figures(name, path)
     assert len(ours) >= 10
     for figure, value in markdown_figures.items():
-        assert ours[figure] >= value - POINTS, figure
+        points = POINTS_REWORDED if "reworded" in figure else POINTS
+        assert ours[figure] >= value - points, figure
