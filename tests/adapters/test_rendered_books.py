@@ -35,7 +35,6 @@ from bythebook.settings import Settings
 QUESTIONS = Path(__file__).parents[2] / "evals" / "sample-book.jsonl"
 FORMULA = re.compile(r"\$[^$]+\$")
 POINTS = 0.03
-POINTS_REWORDED = 0.06  # a third fewer questions, many of them near the threshold
 # Where a figure is a share or an area; the others are counts and times.
 MAIN_FIGURES = re.compile(r"^(answered|foreign|look-alikes|quotes)")
 
@@ -224,5 +223,4 @@ def test_the_questions_are_answered_as_well_as_from_the_markdown(
     ours = figures(name, path)
     assert len(ours) >= 10
     for figure, value in markdown_figures.items():
-        points = POINTS_REWORDED if "reworded" in figure else POINTS
-        assert ours[figure] >= value - points, figure
+        assert ours[figure] >= value - POINTS, figure

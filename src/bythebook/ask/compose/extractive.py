@@ -19,7 +19,7 @@ from bythebook.domain.books import Unit
 from bythebook.domain.questions import Plan
 
 EXTRACTIVE = "bythebook-extractive"  # the name of what answers without a language model
-MOST_SENTENCES = 3  # that may answer, besides those by which they are understood
+MOST_SENTENCES = 4  # that may answer, besides those by which they are understood
 MOST_WORDS = 110  # in all, beyond which no further sentence is added
 ENOUGH = 0.75  # of the chance that one of the chosen units answers
 WORTH = 0.2  # of the best unit's chance, below which another adds words and no answer
