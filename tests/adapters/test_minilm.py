@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bythebook.adapters.inference import readable
 from bythebook.adapters.minilm import BUNDLED, MiniLm
 from bythebook.adapters.onnx_embedder import OnnxEmbedder
 
@@ -148,7 +149,7 @@ def test_a_failure_in_a_helper_thread_reaches_the_caller(encoder: MiniLm) -> Non
 
 def test_the_model_id_names_the_bundled_file() -> None:
     digest = hashlib.sha256((BUNDLED / "model.onnx").read_bytes()).hexdigest()
-    assert MiniLm.model_id == f"all-MiniLM-L6-v2-int8@{digest[:8]}"
+    assert MiniLm.model_id == f"all-MiniLM-L6-v2-tuned-int8@{digest[:8]}"
     assert digest in (BUNDLED / "README.md").read_text("utf-8")
 
 
@@ -177,3 +178,10 @@ def test_embedding_leaves_the_event_loop_free(encoder: MiniLm) -> None:
         return beats
 
     assert asyncio.run(beats_while_embedding()) > 10
+
+
+def test_letters_in_the_shapes_of_formulas_are_read_as_letters(encoder: MiniLm) -> None:
+    plain, shaped, other = encoder.encode(["the angle q", "the angle 𝑞", "the angle ∢"])
+    assert np.array_equal(plain, shaped)
+    assert not np.array_equal(plain, other)
+    assert len(readable("𝑙₁ ﬁn ½ x\ud800")) == len("𝑙₁ ﬁn ½ x\ud800")

@@ -35,6 +35,9 @@ from bythebook.settings import Settings
 QUESTIONS = Path(__file__).parents[2] / "evals" / "sample-book.jsonl"
 FORMULA = re.compile(r"\$[^$]+\$")
 POINTS = 0.03
+# Which of two near equals comes first turns on where chunks are cut, and formulas of another length cut them
+# elsewhere: over 174 questions six more or fewer are chance (a sign test gives .07 for seven against one).
+FIRST_CHOICE_POINTS = 0.05
 # Where a figure is a share or an area; the others are counts and times.
 MAIN_FIGURES = re.compile(r"^(answered|foreign|look-alikes|quotes)")
 
@@ -223,4 +226,5 @@ def test_the_questions_are_answered_as_well_as_from_the_markdown(
     ours = figures(name, path)
     assert len(ours) >= 10
     for figure, value in markdown_figures.items():
-        assert ours[figure] >= value - POINTS, figure
+        points = FIRST_CHOICE_POINTS if "first choice" in figure else POINTS
+        assert ours[figure] >= value - points, figure

@@ -5,13 +5,17 @@ import json
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from training import public_sets
 from training.encoding import MOST_TOKENS, NO_UNIT, encode
 from training.examples import Example, cropped, read, sentences, units_of_span, write
+from training.fit import logistic, without_answer
 from training.mine import taken_away
 from training.weights import tokenizer_file
 from training.written import BOOKS, QUESTIONS
+
+from bythebook.ask.retrieve import selection_passage
 
 TEXT = "The heron eats fish. It nests in tall trees. Its eggs are blue."
 
@@ -151,3 +155,21 @@ def test_a_passage_without_its_evidence_does_not_hold() -> None:
 def test_an_answer_that_is_said_twice_is_not_taken_away() -> None:
     text = "It nests in tall trees. Herons like fish. Look for tall trees."
     assert list(taken_away([example(text, evidence=(0,), span=(12, 22))], 1)) == []
+
+
+def test_what_is_withheld_is_every_passage_with_an_answer() -> None:
+    other = selection_passage("Herons stand still for hours.")
+    found = [selection_passage(TEXT), other, selection_passage("So:\nit  nests in tall trees.")]
+    assert without_answer(example(), found) == [other]
+    assert without_answer(example(evidence=()), found) == found[1:]
+
+
+def test_a_logistic_fit_finds_the_odds_that_made_the_labels() -> None:
+    chooser = np.random.default_rng(1)
+    inputs = chooser.normal(size=(4000, 2))
+    odds = 2 * inputs[:, 0] - 0.5
+    labels = (chooser.random(4000) < 1 / (1 + np.exp(-odds))).astype(float)
+    first, second, constant = logistic(inputs, labels, np.ones(4000))
+    assert first == pytest.approx(2, abs=0.25)
+    assert second == pytest.approx(0, abs=0.15)
+    assert constant == pytest.approx(-0.5, abs=0.15)

@@ -1,7 +1,9 @@
 """ONNX Runtime as the bundled models use it: one thread a run, and no more runs than cores."""
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from threading import Semaphore
 from typing import Any, TypeVar
@@ -64,5 +66,16 @@ class Crew:
 
 
 def readable(text: str) -> str:
-    """Replace lone surrogates, which the tokenizer refuses, by question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Write a text as the tokenizer can read it, every character in its place.
+
+    Lone surrogates, which it refuses, become question marks. Letters in the shapes of formulas and
+    of full width, as PDFs have them, become plain ones; it knows no others.
+    """
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return whole if whole.isascii() else "".join(map(_plain, whole))
+
+
+@lru_cache(maxsize=5000)
+def _plain(character: str) -> str:
+    plain = unicodedata.normalize("NFKC", character)
+    return plain if len(plain) == 1 else character

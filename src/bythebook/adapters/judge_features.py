@@ -1,33 +1,32 @@
-"""What the judge measures of a question and the units of its passages."""
+"""What the judge weighs of a question and the units of its passages: what its model read, and words."""
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 
-import numpy as np
 import snowballstemmer
-from numpy.typing import NDArray
 
-from bythebook.adapters.minilm import MiniLm
+from bythebook.adapters.judge_model import Reading
 from bythebook.domain.answers import Passage
 from bythebook.domain.books import Unit
 
-Matrix = NDArray[np.float64]
-
 LEAST_WORDS = 3
-READ_CLOSELY = 18  # units that are embedded; the rest is put aside by words and place alone
+SIGNAL_SCALE = 10.0  # so that the signal varies about as much as what the model gives
+LOWEST, HIGHEST = -12.0, 12.0  # of what the model gives, so that no single value outweighs all
 UNIT_FEATURES = (
-    "cosine",
+    "stands_out",
+    "passage_answerable",
+    "holds_best_span",
     "words",
     "words_with_headings",
-    "passage_cosine",
+    "passage_signal",
     "passage_words",
     "passage_rank",
     "length",
-    "is_table_or_code",
+    "is_code_or_formula",
     "number_for_quantity",
     "name_for_person",
     "cause_for_why",
@@ -38,7 +37,10 @@ UNIT_FEATURES = (
 ANSWER_FEATURES = (
     "best_unit",
     "second_unit",
-    "best_cosine",
+    "best_stands_out",
+    "best_answerable",
+    "best_span",
+    "answerable_of_best_unit",
     "best_words",
     "best_words_with_headings",
     "passage_words",
@@ -48,6 +50,14 @@ ANSWER_FEATURES = (
     "numbers_missing",
     "passage_signal",
     "wants_number_and_has_none",
+)
+SUPPORT_FEATURES = (
+    "best_support",
+    "passage_words",
+    "all_words",
+    "rarest_missing",
+    "names_missing",
+    "numbers_missing",
 )
 
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -81,7 +91,6 @@ _VOCABULARY_START = (
     1990  # where the encoder's vocabulary begins to run from common words to rare ones
 )
 _VOCABULARY_SIZE = 30522
-_MAP_MIDPOINT, _MAP_SLOPE = 0.33, 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +113,12 @@ class _Found:
 
 
 def _readable(passage: Passage) -> Iterator[tuple[Unit, str]]:
-    """Give the units that can stand as an answer: no bare label, no head of a table."""
+    """Give the units that can stand as an answer: no bare label, no head of a table, nothing without a word."""
     before = ""
     for unit, text in zip(passage.chunk.units, passage.chunk.unit_texts(), strict=True):
         heads_table = unit.kind == "row" and before != "row"
-        if not heads_table and (len(text.split()) >= LEAST_WORDS or passage.is_selection):
+        long_enough = len(text.split()) >= LEAST_WORDS or passage.is_selection
+        if not heads_table and long_enough and _WORD.search(text):
             yield unit, text
         before = unit.kind
 
@@ -130,8 +140,8 @@ def _stem(word: str) -> str:
 class Terms:
     """The words of a text that carry meaning, stemmed, each with its rarity in English at large."""
 
-    def __init__(self, encoder: MiniLm) -> None:
-        self._rank = encoder.vocabulary_rank
+    def __init__(self, rank: Callable[[str], int | None]) -> None:
+        self._rank = rank  # of a word in a vocabulary that runs from common words to rare ones
         self.rarity: dict[str, float] = {}
 
     def of(self, text: str) -> frozenset[str]:
@@ -165,11 +175,17 @@ class Terms:
 class Measures:
     """The measures of one question over its passages."""
 
-    def __init__(self, encoder: MiniLm, question: str, passages: Sequence[Passage]) -> None:
-        self._encoder = encoder
-        self._terms = Terms(encoder)
+    def __init__(
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        readings: Sequence[Reading],
+        rank: Callable[[str], int | None],
+    ) -> None:
+        self._terms = Terms(rank)
         self._question = question
         self._passages = passages
+        self._readings = readings
         self._wanted = self._terms.of(question)
         self._headings = [self._terms.of(" ".join(p.chunk.heading_path)) for p in passages]
         self._titles = [self._terms.of(p.chunk.section) for p in passages]
@@ -183,42 +199,27 @@ class Measures:
         return self._terms.share(self._wanted, found)
 
     def candidates(self) -> list[Candidate]:
-        """Measure the units most worth reading closely."""
-        found = [
-            _Found(number, unit, text, self._terms.of(text))
+        """Measure all units that can stand as an answer."""
+        return [
+            Candidate(number, unit, self._unit(_Found(number, unit, text, self._terms.of(text))))
             for number, passage in enumerate(self._passages)
             for unit, text in _readable(passage)
         ]
-        found.sort(key=self._promise, reverse=True)
-        kept = found[:READ_CLOSELY]
-        # Under its heading a sentence says more: measured, a third better than alone.
-        headed = [f"{self._passages[one.passage].chunk.section}. {one.text}" for one in kept]
-        vectors = self._encoder.encode([self._question, *headed])
-        cosines = vectors[1:] @ vectors[0]
-        return [
-            Candidate(one.passage, one.unit, self._unit(one, float(cosine)))
-            for one, cosine in zip(kept, cosines, strict=True)
-        ]
 
-    def _promise(self, found: "_Found") -> float:
-        """Say how much a unit deserves close reading: its words, its place, its length."""
-        own = self._share(found.terms) + self._share(found.terms | self._headings[found.passage])
-        length = min(len(found.text.split()), 60) / 60
-        return (
-            own / 2 + self._passage_words[found.passage] / 2 - 0.08 * found.passage + 0.3 * length
-        )
-
-    def _unit(self, found: "_Found", cosine: float) -> tuple[float, ...]:
+    def _unit(self, found: "_Found") -> tuple[float, ...]:
         question, text, passage = self._question, found.text, self._passages[found.passage]
+        reading = self._readings[found.passage]
         return (
-            cosine,
+            _bounded(reading.units[passage.chunk.units.index(found.unit)]),
+            _bounded(reading.answerable),
+            _bounded(reading.span) * _holds(found.unit, reading),
             self._share(found.terms),
             self._share(found.terms | self._headings[found.passage]),
-            passage.cosine or 0.0,
+            SIGNAL_SCALE * passage.signal,
             self._passage_words[found.passage],
             float(min(found.passage, 7)),
             min(len(text.split()), 60) / 60,
-            float(found.unit.kind in {"row", "code", "formula"}),
+            float(found.unit.kind in {"code", "formula"}),
             float(bool(_QUANTITY.search(question)) and bool(_NUMERAL.search(text))),
             float(bool(_PERSON.search(question)) and bool(_NAME.search(text))),
             float(bool(_WHY.search(question)) and bool(_CAUSE.search(text))),
@@ -237,32 +238,61 @@ class Measures:
         order = sorted(range(len(candidates)), key=lambda i: -scores[i])
         best = candidates[order[0]]
         second = scores[order[1]] if len(order) > 1 else scores[order[0]] - 2.0
-        everything = frozenset().union(*self._passage_terms)
         missing = self._wanted - self._passage_terms[best.passage]
+        wants_number = bool(_QUANTITY.search(self._question))
+        lacks_number = not best.measures[UNIT_FEATURES.index("number_for_quantity")]
+        signal = max(passage.signal for passage in self._passages)
+        readings = self._readings
+        return (
+            scores[order[0]],
+            second,
+            best.measures[UNIT_FEATURES.index("stands_out")],
+            _bounded(max(reading.answerable for reading in readings)),
+            _bounded(max(reading.span for reading in readings)),
+            best.measures[UNIT_FEATURES.index("passage_answerable")],
+            best.measures[UNIT_FEATURES.index("words")],
+            best.measures[UNIT_FEATURES.index("words_with_headings")],
+            self._passage_words[best.passage],
+            self._share(frozenset().union(*self._passage_terms)),
+            self._rarest(missing),
+            *self._unread(),
+            SIGNAL_SCALE * signal,
+            float(wants_number and lacks_number),
+        )
+
+    def support(self) -> tuple[float, ...]:
+        """Measure how well the passages bear out a claim, in the order of SUPPORT_FEATURES."""
+        supports = [reading.support for reading in self._readings]
+        best = supports.index(max(supports))
+        everything = frozenset().union(*self._passage_terms)
+        return (
+            _bounded(supports[best]),
+            self._passage_words[best],
+            self._share(everything),
+            self._rarest(self._wanted - everything),
+            *self._unread(),
+        )
+
+    def _rarest(self, terms: frozenset[str]) -> float:
+        return max((self._terms.rarity[term] for term in terms), default=0.0)
+
+    def _unread(self) -> tuple[float, float]:
+        """Count the names and the numbers that are in none of the passages."""
         read = " ".join(
             p.chunk.text + " " + " ".join(p.chunk.heading_path) for p in self._passages
         ).lower()
         names = _NAME.findall(self._question)
         numbers = re.findall(r"\d+(?:\.\d+)?", self._question)
-        wants_number = bool(_QUANTITY.search(self._question))
-        lacks_number = not best.measures[UNIT_FEATURES.index("number_for_quantity")]
-        signal = max(_odds_of(passage) for passage in self._passages)
         return (
-            scores[order[0]],
-            second,
-            *(max(c.measures[place] for c in candidates) for place in range(3)),
-            self._passage_words[best.passage],
-            self._share(everything),
-            max((self._terms.rarity[term] for term in missing), default=0.0),
             float(sum(name.lower() not in read for name in names)),
             float(sum(number not in read for number in numbers)),
-            signal,
-            float(wants_number and lacks_number),
         )
 
 
-def _odds_of(passage: Passage) -> float:
-    """Give the odds of relevance under the map that the weights were fitted with, not the book's own."""
-    if passage.signal:
-        return _MAP_SLOPE * (passage.signal - _MAP_MIDPOINT)
-    return math.log(max(passage.relevance, 1e-6) / max(1 - passage.relevance, 1e-6))
+def _bounded(value: float) -> float:
+    return max(LOWEST, min(HIGHEST, value))
+
+
+def _holds(unit: Unit, reading: Reading) -> bool:
+    """Say whether the best answer begins in a unit."""
+    return reading.words is not None and unit.start <= reading.words[0] < unit.end

@@ -12,10 +12,11 @@ from bythebook.adapters.calibration_files import CalibrationFiles
 from bythebook.adapters.edge_index import EdgeIndex
 from bythebook.adapters.edge_press import EdgePress
 from bythebook.adapters.inference import Crew
+from bythebook.adapters.judge_model import JudgeModel
 from bythebook.adapters.minilm import MiniLm
 from bythebook.adapters.onnx_embedder import OnnxEmbedder
+from bythebook.adapters.onnx_judge import OnnxJudge
 from bythebook.adapters.readers.any_book import AnyBookReader
-from bythebook.adapters.sentence_judge import SentenceJudge
 from bythebook.adapters.sqlite_vectors import SqliteVectors
 from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
@@ -38,7 +39,7 @@ class Core:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.library = BookFolder(settings.data_dir)
-        self.calibrations = CalibrationFiles(self.library, SentenceJudge.model_id)
+        self.calibrations = CalibrationFiles(self.library, JudgeModel.model_id)
 
     @cached_property
     def crew(self) -> Crew:
@@ -61,9 +62,9 @@ class Core:
         return EdgeIndex(self.library, self.settings.data_dir)
 
     @cached_property
-    def judge(self) -> SentenceJudge:
+    def judge(self) -> OnnxJudge:
         """The bundled judge."""
-        return SentenceJudge(self.encoder)
+        return OnnxJudge(JudgeModel(self.crew))
 
     @cached_property
     def ask(self) -> AskPorts:
@@ -87,7 +88,7 @@ class Core:
             embedder=self.embedder,
             index=self.index,
             judge=self.judge,
-            judge_model=SentenceJudge.model_id,
+            judge_model=JudgeModel.model_id,
             calibrations=self.calibrations,
         )
 

@@ -22,8 +22,8 @@ EXTRACTIVE = "bythebook-extractive"  # the name of what answers without a langua
 MOST_SENTENCES = 4  # that may answer, besides those by which they are understood
 MOST_WORDS = 110  # in all, beyond which no further sentence is added
 ENOUGH = 0.75  # of the chance that one of the chosen units answers
-WORTH = 0.2  # of the best unit's chance, below which another adds words and no answer
-WORTH_MORE = 0.5  # the same, for one that is not understood without others
+WORTH = 0.12  # of the best unit's chance, below which another adds words and no answer
+WORTH_MORE = 0.35  # the same, for one that is not understood without others
 SAME_WORDS = 0.85  # shared by two units that say the same
 _TRIED = 2 * MOST_SENTENCES  # units that may be looked at for further sentences
 

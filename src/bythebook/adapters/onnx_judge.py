@@ -1,4 +1,4 @@
-"""The first judge: a small linear model over measures of sentences, fitted by training/fit_judge.py."""
+"""The bundled judge: a trained cross-encoder, and a few fitted weights that put its readings together."""
 
 import asyncio
 import json
@@ -10,37 +10,45 @@ from typing import Any
 import numpy as np
 
 from bythebook.adapters.judge_features import Measures
-from bythebook.adapters.minilm import MiniLm
+from bythebook.adapters.judge_model import MODELS, JudgeModel, Reading
 from bythebook.domain.answers import Evidence, Judgement, Passage
+from bythebook.domain.books import Unit
 
-WEIGHTS = Path(__file__).resolve().parents[1] / "models" / "judge" / "weights.json"
+WEIGHTS = MODELS / "judge" / "weights.json"
 
 
-class SentenceJudge:
-    """Judges with the bundled encoder alone: no index, no configured embedder."""
+class OnnxJudge:
+    """Judges by reading question and passages together: no index, no embedder, no network."""
 
-    # The SHA-256 of the weights begins so; a test compares it, a start does not.
-    model_id = "bythebook-linear@ce625634"
-
-    def __init__(self, encoder: MiniLm, weights: Path = WEIGHTS) -> None:
-        self._encoder = encoder
+    def __init__(self, model: JudgeModel, weights: Path = WEIGHTS) -> None:
+        self._model = model
         self._weights: dict[str, Any] = json.loads(weights.read_text("ascii"))
 
+    @property
+    def model_id(self) -> str:
+        """Name of the model, kept with what is fitted to its scores."""
+        return self._model.model_id
+
     async def judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
-        """Judge passages of the book or a selection; needs no index and no embedder."""
+        """Judge passages of the book or a selection."""
         return await asyncio.to_thread(self._judge, question, passages)
 
     async def support(self, claim: str, passages: Sequence[Passage]) -> float:
-        """Say how near a sentence in other words is to the nearest unit of its passages, at most 1."""
-        units = [text for passage in passages for text in passage.chunk.unit_texts()]
-        if not units:
+        """Give the probability that these passages support all that a sentence claims."""
+        return await asyncio.to_thread(self._support, claim, passages)
+
+    def _support(self, claim: str, passages: Sequence[Passage]) -> float:
+        if not passages:
             return 0.0
-        vectors = await asyncio.to_thread(self._encoder.encode, [claim, *units])
-        return float(np.clip(max(vectors[1:] @ vectors[0]), 0.0, 1.0))
+        readings = self._model.read(claim, passages)
+        measures = Measures(claim, passages, readings, self._model.vocabulary_rank)
+        *slopes, constant = self._weights["support"]
+        return _chance(float(np.dot(measures.support(), slopes)) + constant)
 
     def _judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
         weights = self._weights["selection" if passages[0].is_selection else "book"]
-        measures = Measures(self._encoder, question, passages)
+        readings = self._model.read(question, passages)
+        measures = Measures(question, passages, readings, self._model.vocabulary_rank)
         candidates = measures.candidates()
         if not candidates:
             return Judgement(0.0, tuple(0.0 for _ in passages), ())
@@ -49,12 +57,25 @@ class SentenceJudge:
         answerable = _chance(float(np.dot(measures.answer(candidates, scores), slopes)) + constant)
         evidence = sorted(
             (
-                Evidence(passages[candidate.passage], candidate.unit, share)
+                Evidence(
+                    passages[candidate.passage],
+                    candidate.unit,
+                    share,
+                    _answer(candidate.unit, readings[candidate.passage]),
+                )
                 for candidate, share in zip(candidates, _shares(scores), strict=True)
             ),
             key=lambda found: -found.support,
         )
         return Judgement(answerable, _supports(passages, evidence), tuple(evidence))
+
+
+def _answer(unit: Unit, reading: Reading) -> tuple[int, int] | None:
+    """Give where the answer's words stand, if they are in this unit and more likely than none."""
+    if reading.words is None or reading.span <= 0:
+        return None
+    start, end = reading.words
+    return (start, end) if unit.start <= start and end <= unit.end else None
 
 
 def _supports(passages: Sequence[Passage], evidence: Sequence[Evidence]) -> tuple[float, ...]:
