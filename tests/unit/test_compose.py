@@ -9,6 +9,7 @@ from bythebook.ask.compose.extractive import (
     ENOUGH,
     MOST_SENTENCES,
     MOST_WORDS,
+    WORTH,
     ExtractiveGenerator,
     choose,
 )
@@ -171,7 +172,12 @@ def test_what_was_cut_ends_visibly_and_still_stands_verification() -> None:
 
 def test_a_sentence_far_less_likely_than_the_best_is_left_out() -> None:
     passage = make_passage("One.", "Two.", "Three.")
-    ranked = [evidence(passage, 0, 0.5), evidence(passage, 1, 0.11), evidence(passage, 2, 0.09)]
+    enough, too_little = 0.5 * WORTH + 0.01, 0.5 * WORTH - 0.01
+    ranked = [
+        evidence(passage, 0, 0.5),
+        evidence(passage, 1, enough),
+        evidence(passage, 2, too_little),
+    ]
     assert chosen(ranked) == ["One.", "Two."]
 
 

@@ -18,6 +18,7 @@ from tests.unit.fakes import (
 from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.ask.judge import DISCLAIMER
 from bythebook.ask.pipeline import READ_OF_PART, AskPorts, answer
+from bythebook.ask.relevance import relevance_map
 from bythebook.ask.retrieve import READ_AT_MOST
 from bythebook.domain.answers import (
     Answered,
@@ -126,7 +127,8 @@ def test_two_parts_cost_little_more_than_one_question() -> None:
 
 
 def test_a_doubtful_part_brings_the_caution_too() -> None:
-    end = answered(ports(PartJudge({WHAT: "libraries"}), cosine=0.32))
+    doubtful = relevance_map(FakeEmbedder().model_id).midpoint - 0.01
+    end = answered(ports(PartJudge({WHAT: "libraries"}), cosine=doubtful))
     assert end.disclaimer == f"{DISCLAIMER} The book does not say: “who invented it”."
 
 
