@@ -5,14 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from bythebook.adapters.judge_model import MOST_TOKENS, NO_UNIT, Ints, encode_pair
 from training.examples import Example
-
-MOST_TOKENS = 256
-NO_UNIT = -1
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +32,13 @@ def encode(examples: Sequence[Example], tokenizer_file: Path) -> list[Encoded]:
 
 
 def _encode(example: Example, tokenizer: Tokenizer) -> Encoded | None:
-    lead = f"{example.head}. " if example.head else ""
-    found = tokenizer.encode(example.text, lead + example.passage)
-    ids = np.array(found.ids)
-    types = np.array(found.type_ids)
-    units = np.full(len(ids), NO_UNIT)
-    offsets = np.array(found.offsets) - len(lead)
-    inside = (types == 1) & (offsets[:, 1] > offsets[:, 0]) & (offsets[:, 0] >= 0)
-    starts = np.array([start for start, _ in example.units])
-    units[inside] = np.searchsorted(starts, offsets[inside, 0], side="right") - 1
+    begins = [start for start, _ in example.units]
+    pair = encode_pair(tokenizer, example.text, example.head, example.passage, begins)
+    ids, types, units = pair.ids, pair.types, pair.units
     span = None
     if example.span is not None:
-        touched = np.flatnonzero(
-            inside & (offsets[:, 0] < example.span[1]) & (offsets[:, 1] > example.span[0])
-        )
+        first, last = example.span
+        touched = np.flatnonzero((units != NO_UNIT) & (pair.starts < last) & (pair.ends > first))
         span = (int(touched[0]), int(touched[-1])) if len(touched) else None
     if len(ids) > MOST_TOKENS:
         kept = _window(units, example.evidence)

@@ -24,6 +24,7 @@ from bythebook.adapters.judge_features import (
     Measures,
 )
 from bythebook.adapters.judge_model import JudgeModel
+from bythebook.adapters.minilm import MiniLm
 from bythebook.ask.retrieve import READ_AT_MOST, selection_passage
 from bythebook.bootstrap import Core, sample_book
 from bythebook.domain.answers import Passage
@@ -43,7 +44,20 @@ FOLDS = 5
 MOST = 1500  # questions asked of books
 CUTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7)
 KINDS = ("answered", "look_alike", "withheld", "foreign")
+ANSWERS = 20_000  # put together from claims
 CROPPED = 0.5  # share of selections that are part of a passage
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """The models that the judge reads with."""
+
+    model: JudgeModel
+    encoder: MiniLm
+
+    def measures(self, text: str, passages: Sequence[Passage]) -> Measures:
+        """Measure a question or claim over passages."""
+        return Measures(text, passages, self.model.read(text, passages), self.encoder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +78,7 @@ def main() -> None:
     work = Path(sys.argv[1])
     core = Core(Settings(data_dir=work / "books"))
     publish(core, "sample", str(sample_book()))
-    model = JudgeModel(Crew(2), work / "judge" / "model.onnx")
+    readers = Readers(JudgeModel(Crew(2), work / "judge" / "model.onnx"), core.encoder)
     held_back = [
         example
         for name in ("public", "written")
@@ -78,8 +92,8 @@ def main() -> None:
         if example.kind != "taken away"  # a book still holds what was taken from the passage
     ]
     asked = random.Random(SEED).sample(asked, min(MOST, len(asked)))
-    book = [*from_books(asked, core, model), *from_sample(core, model)]
-    selection = list(from_passages([e for e in held_back if e.task == "question"], model))
+    book = [*from_books(asked, core, readers), *from_sample(core, readers)]
+    selection = list(from_passages([e for e in held_back if e.task == "question"], readers))
     core.close()
     weights: dict[str, object] = {}
     for name, examples in (("book", book), ("selection", selection)):
@@ -87,25 +101,25 @@ def main() -> None:
         fitted = fit(examples)
         show(fitted)
         weights[name] = fitted
-    weights["support"] = fit_support([e for e in held_back if e.task == "claim"], model)
+    weights["support"] = fit_support([e for e in held_back if e.task == "claim"], readers)
     (work / "judge" / "weights.json").write_text(json.dumps(weights, indent=1) + "\n")
 
 
-def from_books(asked: Sequence[Example], core: Core, model: JudgeModel) -> Iterator[Measured]:
+def from_books(asked: Sequence[Example], core: Core, readers: Readers) -> Iterator[Measured]:
     """Ask questions of their own book, of what else is found there, and of a book to which they are foreign."""
     chooser = random.Random(SEED)
     books = sorted({_book(example) for example in asked})
     for example in asked:
         source, kind = _source(example), "answered" if example.holds else "look_alike"
         passages = retrieved(example.text, _book(example), core)[:READ_AT_MOST]
-        yield measured(source, kind, example, passages, model)
+        yield measured(source, kind, example, passages, readers)
         rest = without_answer(example, passages)
         if example.holds and rest and chooser.random() < 0.4:
-            yield measured(source, "withheld", example, rest, model)
+            yield measured(source, "withheld", example, rest, readers)
         if example.holds and chooser.random() < 0.25:
             other = chooser.choice([name for name in books if name != _book(example)])
             passages = retrieved(example.text, other, core)[:READ_AT_MOST]
-            yield measured(source, "foreign", example, passages, model)
+            yield measured(source, "foreign", example, passages, readers)
 
 
 def without_answer(example: Example, passages: Sequence[Passage]) -> list[Passage]:
@@ -124,17 +138,12 @@ def _source(example: Example) -> str:
     return example.source if example.source in known else "books"
 
 
-def from_sample(core: Core, model: JudgeModel) -> Iterator[Measured]:
+def from_sample(core: Core, readers: Readers) -> Iterator[Measured]:
     """Ask the sample book its dev questions."""
     for question in load_questions(ROOT / "evals" / "sample-book.jsonl"):
         if question.split == "dev":
             passages = retrieved(question.question, "sample", core)[:READ_AT_MOST]
-            measures = Measures(
-                question.question,
-                passages,
-                model.read(question.question, passages),
-                model.vocabulary_rank,
-            )
+            measures = readers.measures(question.question, passages)
             found = measures.candidates()
             texts = [passages[c.passage].chunk.text[c.unit.start : c.unit.end] for c in found]
             holds = tuple(any(overlaps(text, gold) for gold in question.golds) for text in texts)
@@ -142,23 +151,23 @@ def from_sample(core: Core, model: JudgeModel) -> Iterator[Measured]:
             yield Measured("sample", group, question.kind, found, measures, holds, any(holds))
 
 
-def from_passages(asked: Sequence[Example], model: JudgeModel) -> Iterator[Measured]:
+def from_passages(asked: Sequence[Example], readers: Readers) -> Iterator[Measured]:
     """Ask questions of their passage as a selection, whole or in part: readers select a sentence or a page."""
     chooser = random.Random(SEED)
     for whole in chooser.sample(list(asked), min(MOST, len(asked))):
         example = cropped(whole, chooser) if chooser.random() < CROPPED else whole
         kind = "answered" if example.holds else "look_alike"
-        yield measured(
-            _source(example), kind, example, (selection_passage(example.passage),), model
-        )
+        passages = (selection_passage(example.passage),)
+        found = measured(_source(example), kind, example, passages, readers)
+        if found.candidates:  # a part may hold no word
+            yield found
 
 
 def measured(
-    source: str, kind: str, example: Example, passages: Sequence[Passage], model: JudgeModel
+    source: str, kind: str, example: Example, passages: Sequence[Passage], readers: Readers
 ) -> Measured:
     """Measure a question over passages and mark the units that hold its answer."""
-    readings = model.read(example.text, passages)
-    measures = Measures(example.text, passages, readings, model.vocabulary_rank)
+    measures = readers.measures(example.text, passages)
     candidates = measures.candidates()
     wanted = [plain(example.passage[slice(*example.units[n])]) for n in example.evidence]
     here = [_answers(passages[c.passage], c, wanted) for c in candidates]
@@ -180,9 +189,9 @@ def _near(one: str, other: str) -> bool:
     return min(len(one), len(other)) >= 0.5 * max(len(one), len(other))
 
 
-def fit_support(claims: Sequence[Example], model: JudgeModel) -> list[float]:
+def fit_support(claims: Sequence[Example], readers: Readers) -> list[float]:
     """Fit the odds of support, over claims that training held back; each source counts as much."""
-    values = np.array([support_measures(claim, model) for claim in claims])
+    values = np.array([support_measures(claim, readers) for claim in claims])
     labels = np.array([float(claim.holds) for claim in claims])
     names = [f"{_source(claim)} {claim.holds}" for claim in claims]
     print(f"support: {len(claims)} claims, AUROC of the model alone and of all measures, held out")
@@ -201,17 +210,34 @@ def fit_support(claims: Sequence[Example], model: JudgeModel) -> list[float]:
         print(
             f"   {source:16}{here.sum():6}  {alone:.3f}  {auroc(told[yes].tolist(), told[no].tolist()):.3f}"
         )
+    report_answers(1 / (1 + np.exp(-told)), labels)
     fitted = logistic(values, labels, even_weights(names))
     for name, value in zip((*SUPPORT_FEATURES, "constant"), fitted, strict=True):
         print(f"   support {name:26}{value:9.3f}")
     return [float(value) for value in fitted]
 
 
-def support_measures(claim: Example, model: JudgeModel) -> tuple[float, ...]:
+def report_answers(told: Matrix, labels: Matrix) -> None:
+    """Print how well whole answers are told apart by their worst sentence, from each threshold on.
+
+    The answers are put together from claims held out: of three to eight sentences, one answer in five with one
+    that is not supported.
+    """
+    chooser = np.random.default_rng(SEED)
+    good, bad = told[labels == 1], told[labels == 0]
+    spoilt = chooser.random(ANSWERS) < 0.2
+    worst = np.array([chooser.choice(good, chooser.integers(3, 9)).min() for _ in range(ANSWERS)])
+    worst[spoilt] = np.minimum(worst[spoilt], chooser.choice(bad, int(spoilt.sum())))
+    print("   F1 of finding answers with an unsupported sentence, by the threshold of the worst")
+    for cut in (0.02, 0.05, 0.1, 0.15, *CUTS):
+        called = worst < cut
+        both = (called & spoilt).sum()
+        print(f"   {cut:6.2f}  {2 * both / max(1, called.sum() + spoilt.sum()):.3f}")
+
+
+def support_measures(claim: Example, readers: Readers) -> tuple[float, ...]:
     """Measure a claim over its passage."""
-    passages = (selection_passage(claim.passage),)
-    readings = model.read(claim.text, passages)
-    return Measures(claim.text, passages, readings, model.vocabulary_rank).support()
+    return readers.measures(claim.text, (selection_passage(claim.passage),)).support()
 
 
 def logistic(features: Matrix, labels: Matrix, weights: Matrix, ridge: float = 1.0) -> Matrix:

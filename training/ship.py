@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bythebook.adapters.inference import Crew
 from bythebook.adapters.judge_model import MODELS, JudgeModel
+from bythebook.adapters.minilm import MiniLm
 from bythebook.adapters.onnx_judge import OnnxJudge
 
 MOST_BYTES = 25_000_000
@@ -24,7 +25,9 @@ def main() -> None:
     model = built / "model.onnx"
     if model.stat().st_size > MOST_BYTES:
         sys.exit(f"{model} has {model.stat().st_size:,} bytes, more than {MOST_BYTES:,}.")
-    OnnxJudge(JudgeModel(Crew(1), model), built / "weights.json")  # they load, and fit together
+    OnnxJudge(
+        JudgeModel(Crew(1), model), MiniLm(threads=1), built / "weights.json"
+    )  # they load, and fit together
     for name in ("model.onnx", "weights.json"):
         shutil.copyfile(built / name, MODELS / "judge" / name)
     digest = hashlib.sha256(model.read_bytes() + (built / "weights.json").read_bytes()).hexdigest()

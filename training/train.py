@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from training.encoding import NO_UNIT, Encoded, encode
+from bythebook.adapters.judge_model import NO_UNIT
+from training.encoding import Encoded, encode
 from training.examples import Example, cropped, read
 from training.model import JudgeModel
 from training.weights import base_weights, tokenizer_file

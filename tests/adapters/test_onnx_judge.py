@@ -8,6 +8,7 @@ import pytest
 from bythebook.adapters import judge_features
 from bythebook.adapters.inference import Crew
 from bythebook.adapters.judge_model import MODELS, MOST_TOKENS, JudgeModel
+from bythebook.adapters.minilm import MiniLm
 from bythebook.adapters.onnx_judge import WEIGHTS, OnnxJudge
 from bythebook.ask.judge import ANSWER_FROM
 from bythebook.ask.retrieve import selection_passage
@@ -43,7 +44,7 @@ def passage(text: str, *, number: int = 0, signal: float = 0.6) -> Passage:
 
 @pytest.fixture(scope="module")
 def judge() -> OnnxJudge:
-    return OnnxJudge(JudgeModel(Crew(2)))
+    return OnnxJudge(JudgeModel(Crew(2)), MiniLm(threads=2))
 
 
 def judged(judge: OnnxJudge, question: str, *passages: Passage) -> Judgement:

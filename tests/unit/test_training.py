@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from training import public_sets
-from training.encoding import MOST_TOKENS, NO_UNIT, encode
+from training.encoding import encode
 from training.examples import Example, cropped, read, sentences, units_of_span, write
 from training.fit import logistic, without_answer
 from training.mine import taken_away
 from training.weights import tokenizer_file
 from training.written import BOOKS, QUESTIONS
 
+from bythebook.adapters.judge_model import MOST_TOKENS, NO_UNIT
 from bythebook.ask.retrieve import selection_passage
 
 TEXT = "The heron eats fish. It nests in tall trees. Its eggs are blue."

@@ -10,11 +10,15 @@ from threading import Lock
 import snowballstemmer
 
 from bythebook.adapters.judge_model import Reading
+from bythebook.adapters.minilm import MiniLm
 from bythebook.domain.answers import Passage
 from bythebook.domain.books import Unit
 
 LEAST_WORDS = 3
-SIGNAL_SCALE = 10.0  # so that the signal varies about as much as what the model gives
+MOST_WEIGHED = (
+    24  # units, those that the model reads as best; the answer is among them in 99 of 100
+)
+SIGNAL_SCALE = 10.0  # so that signal and likeness vary about as much as what the model gives
 LOWEST, HIGHEST = -12.0, 12.0  # of what the model gives, so that no single value outweighs all
 UNIT_FEATURES = (
     "stands_out",
@@ -33,6 +37,7 @@ UNIT_FEATURES = (
     "definition_for_what",
     "heading_words",
     "opens_section_asked_for",
+    "likeness",
 )
 ANSWER_FEATURES = (
     "best_unit",
@@ -50,6 +55,8 @@ ANSWER_FEATURES = (
     "numbers_missing",
     "passage_signal",
     "wants_number_and_has_none",
+    "likeness_of_best_unit",
+    "best_likeness",
 )
 SUPPORT_FEATURES = (
     "best_support",
@@ -109,17 +116,23 @@ class _Found:
     passage: int
     unit: Unit
     text: str
-    terms: frozenset[str]
+    head: str  # what it stands under: its section, and the head of its table
+    read: float  # how well it answers by the model's own reading
 
 
-def _readable(passage: Passage) -> Iterator[tuple[Unit, str]]:
+def _readable(number: int, passage: Passage, reading: Reading) -> Iterator[_Found]:
     """Give the units that can stand as an answer: no bare label, no head of a table, nothing without a word."""
-    before = ""
-    for unit, text in zip(passage.chunk.units, passage.chunk.unit_texts(), strict=True):
+    chunk = passage.chunk
+    before, table_head = "", ""
+    for place, (unit, text) in enumerate(zip(chunk.units, chunk.unit_texts(), strict=True)):
         heads_table = unit.kind == "row" and before != "row"
+        if unit.kind != "row" or heads_table:
+            table_head = text if heads_table else ""
         long_enough = len(text.split()) >= LEAST_WORDS or passage.is_selection
         if not heads_table and long_enough and _WORD.search(text):
-            yield unit, text
+            head = f"{chunk.section}. {table_head} ".lstrip(". ")
+            read = _bounded(reading.units[place]) + _bounded(reading.answerable)
+            yield _Found(number, unit, text, head, read)
         before = unit.kind
 
 
@@ -180,9 +193,10 @@ class Measures:
         question: str,
         passages: Sequence[Passage],
         readings: Sequence[Reading],
-        rank: Callable[[str], int | None],
+        encoder: MiniLm,
     ) -> None:
-        self._terms = Terms(rank)
+        self._encoder = encoder
+        self._terms = Terms(encoder.vocabulary_rank)
         self._question = question
         self._passages = passages
         self._readings = readings
@@ -199,22 +213,38 @@ class Measures:
         return self._terms.share(self._wanted, found)
 
     def candidates(self) -> list[Candidate]:
-        """Measure all units that can stand as an answer."""
+        """Measure the units that can stand as an answer; of many, those that read best."""
+        found = [
+            unit
+            for number, (passage, reading) in enumerate(
+                zip(self._passages, self._readings, strict=True)
+            )
+            for unit in _readable(number, passage, reading)
+        ]
+        best = sorted(range(len(found)), key=lambda place: -found[place].read)[:MOST_WEIGHED]
+        kept = [found[place] for place in sorted(best)]
         return [
-            Candidate(number, unit, self._unit(_Found(number, unit, text, self._terms.of(text))))
-            for number, passage in enumerate(self._passages)
-            for unit, text in _readable(passage)
+            Candidate(one.passage, one.unit, (*self._unit(one), SIGNAL_SCALE * likeness))
+            for one, likeness in zip(kept, self._likeness(kept), strict=True)
         ]
 
-    def _unit(self, found: "_Found") -> tuple[float, ...]:
+    def _likeness(self, found: Sequence[_Found]) -> list[float]:
+        """Compare each unit, under its headings, with the question in meaning."""
+        if not found:
+            return []
+        vectors = self._encoder.encode([self._question, *(one.head + one.text for one in found)])
+        return [float(likeness) for likeness in vectors[1:] @ vectors[0]]
+
+    def _unit(self, found: _Found) -> tuple[float, ...]:
         question, text, passage = self._question, found.text, self._passages[found.passage]
         reading = self._readings[found.passage]
+        terms = self._terms.of(text)
         return (
             _bounded(reading.units[passage.chunk.units.index(found.unit)]),
             _bounded(reading.answerable),
             _bounded(reading.span) * _holds(found.unit, reading),
-            self._share(found.terms),
-            self._share(found.terms | self._headings[found.passage]),
+            self._share(terms),
+            self._share(terms | self._headings[found.passage]),
             SIGNAL_SCALE * passage.signal,
             self._passage_words[found.passage],
             float(min(found.passage, 7)),
@@ -258,6 +288,8 @@ class Measures:
             *self._unread(),
             SIGNAL_SCALE * signal,
             float(wants_number and lacks_number),
+            best.measures[UNIT_FEATURES.index("likeness")],
+            max(one.measures[UNIT_FEATURES.index("likeness")] for one in candidates),
         )
 
     def support(self) -> tuple[float, ...]:

@@ -33,7 +33,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class Pair:
     """A pair as tokens; each knows its unit and its place in the passage's text."""
 
     ids: Ints
@@ -47,7 +47,7 @@ class JudgeModel:
     """The bundled weights, for use by several threads at once."""
 
     # The SHA-256 of model and weights begins so; a test compares it, a start does not.
-    model_id = "bythebook-judge-int8@a13c62f8"
+    model_id = "bythebook-judge-int8@f7718ef4"
 
     def __init__(self, crew: Crew, model: Path = MODELS / "judge" / "model.onnx") -> None:
         self._session = open_session(model)
@@ -67,20 +67,19 @@ class JudgeModel:
             readings[number].append(_reading(part, *values, len(passages[number].chunk.units)))
         return [_together(found) for found in readings]
 
-    def vocabulary_rank(self, word: str) -> int | None:
-        """Give a word's place in the vocabulary, common to rare, or None if it has none."""
-        rank: int | None = self._tokenizer.token_to_id(word)
-        return rank
-
-    def _parts(self, text: str, passage: Passage) -> Iterator[_Pair]:
-        whole = self._pair(text, passage)
+    def _parts(self, text: str, passage: Passage) -> Iterator[Pair]:
+        chunk = passage.chunk
+        begins = [unit.start for unit in chunk.units]
+        whole = encode_pair(
+            self._tokenizer, text, " > ".join(chunk.heading_path), chunk.text, begins
+        )
         if len(whole.ids) <= MOST_TOKENS:
             yield whole
             return
         for first, last in _windows(whole.units):
             kept = (whole.units == NO_UNIT) | ((first <= whole.units) & (whole.units <= last))
             places = np.flatnonzero(kept)[:MOST_TOKENS]  # one unit may be longer than a window
-            yield _Pair(
+            yield Pair(
                 whole.ids[places],
                 whole.types[places],
                 whole.units[places],
@@ -88,22 +87,7 @@ class JudgeModel:
                 whole.ends[places],
             )
 
-    def _pair(self, text: str, passage: Passage) -> _Pair:
-        chunk = passage.chunk
-        lead = f"{' > '.join(chunk.heading_path)}. " if chunk.heading_path else ""
-        asked = self._tokenizer.encode(readable(text), add_special_tokens=False)
-        cut = text if len(asked.ids) <= MOST_QUESTION else text[: asked.offsets[MOST_QUESTION][0]]
-        found = self._tokenizer.encode(readable(cut), readable(lead + chunk.text))
-        types = np.array(found.type_ids)
-        offsets = np.array(found.offsets) - len(lead)
-        inside = (types == 1) & (offsets[:, 1] > offsets[:, 0]) & (offsets[:, 0] >= 0)
-        units = np.full(len(types), NO_UNIT)
-        begins = np.array([unit.start for unit in chunk.units])
-        if len(begins):
-            units[inside] = np.searchsorted(begins, offsets[inside, 0], side="right") - 1
-        return _Pair(np.array(found.ids), types, units, offsets[:, 0], offsets[:, 1])
-
-    def _run(self, pair: _Pair) -> tuple[Floats, Floats]:
+    def _run(self, pair: Pair) -> tuple[Floats, Floats]:
         ids = pair.ids[None, :]
         feed = {
             "input_ids": ids,
@@ -112,6 +96,23 @@ class JudgeModel:
         }
         tokens, values = self._crew.run(self._session, feed)
         return tokens[0].astype(np.float64), values[0].astype(np.float64)
+
+
+def encode_pair(
+    tokenizer: Tokenizer, text: str, head: str, body: str, begins: Sequence[int]
+) -> Pair:
+    """Write a question or claim, then headings and passage, as tokens; the same for training and for use."""
+    lead = f"{head}. " if head else ""
+    asked = tokenizer.encode(readable(text), add_special_tokens=False)
+    cut = text if len(asked.ids) <= MOST_QUESTION else text[: asked.offsets[MOST_QUESTION][0]]
+    found = tokenizer.encode(readable(cut), readable(lead + body))
+    types = np.array(found.type_ids)
+    offsets = np.array(found.offsets) - len(lead)
+    inside = (types == 1) & (offsets[:, 1] > offsets[:, 0]) & (offsets[:, 0] >= 0)
+    units = np.full(len(types), NO_UNIT)
+    if len(begins):
+        units[inside] = np.searchsorted(np.array(begins), offsets[inside, 0], side="right") - 1
+    return Pair(np.array(found.ids), types, units, offsets[:, 0], offsets[:, 1])
 
 
 def _windows(units: Ints) -> Iterator[tuple[int, int]]:
@@ -127,7 +128,7 @@ def _windows(units: Ints) -> Iterator[tuple[int, int]]:
     yield first, len(sizes) - 1
 
 
-def _reading(pair: _Pair, tokens: Floats, values: Floats, count: int) -> Reading:
+def _reading(pair: Pair, tokens: Floats, values: Floats, count: int) -> Reading:
     inside = np.flatnonzero(pair.units != NO_UNIT)
     standing = np.full(count, -np.inf)
     for unit in np.unique(pair.units[inside]):
@@ -136,7 +137,7 @@ def _reading(pair: _Pair, tokens: Floats, values: Floats, count: int) -> Reading
     return Reading(float(values[0]), float(values[1]), tuple(standing.tolist()), span, words)
 
 
-def _best_span(pair: _Pair, tokens: Floats, inside: Ints) -> tuple[float, tuple[int, int] | None]:
+def _best_span(pair: Pair, tokens: Floats, inside: Ints) -> tuple[float, tuple[int, int] | None]:
     if not len(inside):
         return -np.inf, None
     starts, ends = tokens[inside, _START], tokens[inside, _END]

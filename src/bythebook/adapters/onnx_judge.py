@@ -11,6 +11,7 @@ import numpy as np
 
 from bythebook.adapters.judge_features import Measures
 from bythebook.adapters.judge_model import MODELS, JudgeModel, Reading
+from bythebook.adapters.minilm import MiniLm
 from bythebook.domain.answers import Evidence, Judgement, Passage
 from bythebook.domain.books import Unit
 
@@ -18,10 +19,11 @@ WEIGHTS = MODELS / "judge" / "weights.json"
 
 
 class OnnxJudge:
-    """Judges by reading question and passages together: no index, no embedder, no network."""
+    """Judges by reading question and passages together, with bundled models only: no index, no network."""
 
-    def __init__(self, model: JudgeModel, weights: Path = WEIGHTS) -> None:
+    def __init__(self, model: JudgeModel, encoder: MiniLm, weights: Path = WEIGHTS) -> None:
         self._model = model
+        self._encoder = encoder
         self._weights: dict[str, Any] = json.loads(weights.read_text("ascii"))
 
     @property
@@ -41,14 +43,14 @@ class OnnxJudge:
         if not passages:
             return 0.0
         readings = self._model.read(claim, passages)
-        measures = Measures(claim, passages, readings, self._model.vocabulary_rank)
+        measures = Measures(claim, passages, readings, self._encoder)
         *slopes, constant = self._weights["support"]
         return _chance(float(np.dot(measures.support(), slopes)) + constant)
 
     def _judge(self, question: str, passages: Sequence[Passage]) -> Judgement:
         weights = self._weights["selection" if passages[0].is_selection else "book"]
         readings = self._model.read(question, passages)
-        measures = Measures(question, passages, readings, self._model.vocabulary_rank)
+        measures = Measures(question, passages, readings, self._encoder)
         candidates = measures.candidates()
         if not candidates:
             return Judgement(0.0, tuple(0.0 for _ in passages), ())

@@ -11,7 +11,7 @@ from bythebook.ports import Judge
 
 BOUNDARY = 0.40  # on contract A's scale, on which the rules for refusing are stated
 REFUSE_BELOW = 0.30  # on the same scale: refused without reading
-ANSWER_FROM = 0.30  # probability of an answer; chosen on dev questions and on pages held back
+ANSWER_FROM = 0.35  # probability of an answer; chosen on dev questions and on pages held back
 SURE_FROM = 0.5  # the same, where retrieval doubts
 DISCLAIMER = "The book may cover this only in part; please check the quoted passage."
 

@@ -64,7 +64,7 @@ class Core:
     @cached_property
     def judge(self) -> OnnxJudge:
         """The bundled judge."""
-        return OnnxJudge(JudgeModel(self.crew))
+        return OnnxJudge(JudgeModel(self.crew), self.encoder)
 
     @cached_property
     def ask(self) -> AskPorts:

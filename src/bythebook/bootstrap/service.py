@@ -14,7 +14,7 @@ from bythebook.adapters.sql.query_log import SqlQueryLog
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.adapters.webhook import WebhookAlarm
 from bythebook.ask.plan import make_plan
-from bythebook.ask.retrieve import retrieve
+from bythebook.ask.retrieve import retrieve, selection_passage
 from bythebook.bootstrap.core import Core
 from bythebook.domain.questions import Question
 from bythebook.errors import InputError, NoBooks
@@ -91,7 +91,10 @@ def _checks(core: Core) -> dict[str, Check]:
             calibrations=core.calibrations,
         )
 
-    return {"library": library, "embedder": embedder, "index": index}
+    async def judge() -> None:
+        await core.judge.judge("Is it ready?", (selection_passage("It is ready."),))
+
+    return {"library": library, "embedder": embedder, "index": index, "judge": judge}
 
 
 def _gate(
