@@ -152,7 +152,7 @@ class ShelfBench(Bench):
 
     published: dict[str, SourceBook] = field(default_factory=dict)
 
-    async def publish_as_is(self, book_id: str, reader: BookReader) -> None:
+    async def publish(self, book_id: str, reader: BookReader) -> None:
         book = reader.read(book_id, title=None, base_url=None)
         self.published[book_id] = book
         assert isinstance(self.ask.library, Shelf)

@@ -75,14 +75,10 @@ class Bench:
         return [examples[place] for place in sorted(places)]
 
     async def publish(self, book_id: str, reader: BookReader) -> None:
-        """Ingest a book as the product does; what is there already is taken over."""
-        await self.publish_as_is(book_id, reader)
-        await fit_scores(book_id, self.calibrate)
-
-    async def publish_as_is(self, book_id: str, reader: BookReader) -> None:
-        """Ingest what only stands in for a book, and leave it at the default scores."""
+        """Ingest a book and fit its scores as the product does; what is there already is taken over."""
         order = IngestOrder(book_id, book_id)
         await ingest(order, replace(self.ingest, reader=reader), lambda _: None)
+        await fit_scores(book_id, self.calibrate)
 
 
 async def fit_scores(book_id: str, ports: CalibratePorts | None) -> None:

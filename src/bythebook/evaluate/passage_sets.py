@@ -48,7 +48,7 @@ def make_page(
 async def ask_pages(pages: Sequence[Article], book_id: str, bench: Bench) -> list[Verdict]:
     """Publish pages as a book and ask each its question."""
     name = f"{book_id}-quick" if bench.quick else book_id
-    await bench.publish_as_is(name, ArticleReader(tuple(pages)))
+    await bench.publish(name, ArticleReader(tuple(pages)))
     verdicts = []
     for number, page in enumerate(pages, 1):
         verdicts.append(await _verdict(page, name, bench))
