@@ -41,7 +41,7 @@ UNIT_FEATURES = (
 )
 ANSWER_FEATURES = (
     "best_unit",
-    "best_passage",
+    "second_unit",
     "best_stands_out",
     "best_answerable",
     "best_span",
@@ -265,16 +265,17 @@ class Measures:
 
     def answer(self, candidates: Sequence[Candidate], scores: Sequence[float]) -> tuple[float, ...]:
         """Measure how well the best units together answer, in the order of ANSWER_FEATURES."""
-        highest = max(scores)
-        best = candidates[scores.index(highest)]
+        order = sorted(range(len(candidates)), key=lambda i: -scores[i])
+        best = candidates[order[0]]
+        second = scores[order[1]] if len(order) > 1 else scores[order[0]] - 2.0
         missing = self._wanted - self._passage_terms[best.passage]
         wants_number = bool(_QUANTITY.search(self._question))
         lacks_number = not best.measures[UNIT_FEATURES.index("number_for_quantity")]
         signal = max(passage.signal for passage in self._passages)
         readings = self._readings
         return (
-            highest,
-            _together(candidates, scores),
+            scores[order[0]],
+            second,
             best.measures[UNIT_FEATURES.index("stands_out")],
             _bounded(max(reading.answerable for reading in readings)),
             _bounded(max(reading.span for reading in readings)),
@@ -318,14 +319,6 @@ class Measures:
             float(sum(name.lower() not in read for name in names)),
             float(sum(number not in read for number in numbers)),
         )
-
-
-def _together(candidates: Sequence[Candidate], scores: Sequence[float]) -> float:
-    """Give how well the best passage answers by all its units: a list does so by none of them alone."""
-    weights: dict[int, float] = {}
-    for candidate, score in zip(candidates, scores, strict=True):
-        weights[candidate.passage] = weights.get(candidate.passage, 0.0) + math.exp(score)
-    return math.log(max(weights.values()))
 
 
 def _bounded(value: float) -> float:
