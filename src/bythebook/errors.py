@@ -17,6 +17,9 @@ ByTheBookError
     │   ├── NoBooks       the library is empty
     │   └── WrongEmbedder the index was built by another embedding model
     ├── EmbedderFailed    the embedding model
+    ├── ModelFailed       the language model
+    │   ├── ModelTimeout  it did not answer in time
+    │   └── BadAnswer     it answered, but with nothing that can be used
     ├── LimiterFailed     what processes share their counts of requests in
     └── RecordsFailed     the database of questions, conversations and keys
         └── RecordsOutdated   its tables are of another version
@@ -96,6 +99,13 @@ class PartFailed(ByTheBookError):
     retryable = True
     part = "part"  # its name to operators
     public = "This part failed; the log says more."  # to strangers, who learn no place and no name
+    is_unwell = True  # whether the part itself is in doubt, rather than this one answer of it
+
+    def __init__(
+        self, what: str, help_message: str = "", *, retry_after: int | None = None
+    ) -> None:
+        super().__init__(what, help_message)
+        self.retry_after = retry_after  # seconds before which trying again is of no use
 
 
 class StoreFailed(PartFailed):
@@ -124,6 +134,25 @@ class EmbedderFailed(PartFailed):
 
     part = "embedder"
     public = "The embedding model failed; the log says more."
+
+
+class ModelFailed(PartFailed):
+    """The language model gave no answer that can be used."""
+
+    part = "model"
+    public = "The language model failed; the log says more."
+
+
+class ModelTimeout(ModelFailed):
+    """The language model did not answer in time, or stopped in the middle."""
+
+    public = "The language model did not answer in time."
+
+
+class BadAnswer(ModelFailed):
+    """The language model is well, but this answer of it cannot be used; a question may provoke it."""
+
+    is_unwell = False
 
 
 class LimiterFailed(PartFailed):

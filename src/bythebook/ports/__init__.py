@@ -13,6 +13,15 @@ from bythebook.ports.books import (
     VectorCache,
     Vectors,
 )
+from bythebook.ports.models import (
+    Journey,
+    Opinion,
+    Planner,
+    Reading,
+    Search,
+    Searcher,
+    Validator,
+)
 from bythebook.ports.operators import Alarm, Limiter, Metrics
 from bythebook.ports.records import FeedbackStore, Housekeeping, KeyStore, QueryLog, Threads
 
@@ -26,15 +35,22 @@ __all__ = [
     "FeedbackStore",
     "Generator",
     "Housekeeping",
+    "Journey",
     "Judge",
     "KeyStore",
     "Library",
     "Limiter",
     "Metrics",
+    "Opinion",
+    "Planner",
     "Press",
     "QueryLog",
+    "Reading",
+    "Search",
+    "Searcher",
     "Support",
     "Threads",
+    "Validator",
     "Vector",
     "VectorCache",
     "Vectors",

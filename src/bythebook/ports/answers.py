@@ -1,10 +1,11 @@
 """What making answers needs."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from bythebook.domain.answers import Draft, Judgement, Passage
 from bythebook.domain.questions import Plan
+from bythebook.domain.usage import Usage
 
 
 class Judge(Protocol):
@@ -26,6 +27,9 @@ class Support(Protocol):
 class Generator(Protocol):
     """Proposes sentences; none of them is shown before it was verified."""
 
-    def compose(self, plan: Plan, judgement: Judgement) -> AsyncIterator[Draft]:
-        """Give sentences in order, each with the quotes it rests on."""
+    def compose(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft | Usage]:
+        """Give sentences in order, each with the quotes it rests on, and what they took.
+
+        Closing it stops the work.
+        """
         ...
