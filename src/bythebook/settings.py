@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bythebook.errors import InputError
 
 PREFIX = "BYTHEBOOK_"
+_MODEL_NAME = r"[\w.:/@-]+(=[\w.:/@-]+)?"
 
 
 class Settings(BaseSettings):
@@ -45,10 +46,77 @@ class Settings(BaseSettings):
         "as host or host:port, parted by commas.",
     )
 
+    llm_base_url: str = Field(
+        "",
+        pattern=r"^(https?://[^\s/@?#]+(/[^\s?#]*)?)?$",
+        description="Address of a language model, as http://127.0.0.1:11434/v1; empty: no model, or, "
+        "with another of these set, https://openrouter.ai/api/v1.",
+    )
+    llm_api_key: SecretStr = Field(
+        SecretStr(""),
+        description="Key to the language model; empty: OPENROUTER_API_KEY or OPENAI_API_KEY, "
+        "which alone set nothing.",
+    )
+    llm_model: str = Field(
+        "",
+        pattern=r"^\S*$",
+        description="Language model that answers; empty: openai/gpt-3.5-turbo, if another of these is set.",
+    )
+    llm_validator: bool = Field(
+        default=False,
+        description="Whether the language model is asked, beside the judge, if passages answer.",
+    )
+    llm_multi_hop: bool = Field(
+        default=False,
+        description="Whether the language model may search the book up to three times.",
+    )
     allowed_models: str = Field(
         "gpt-3.5-turbo,gpt-4,gpt-4-turbo-preview",
-        pattern=r"^[\w.:/@-]+(\s*,\s*[\w.:/@-]+)*$",
-        description="Names of language models that a reader may ask for, parted by commas.",
+        pattern=rf"^{_MODEL_NAME}(\s*,\s*{_MODEL_NAME})*$",
+        description="Names of language models that a reader may ask for, better ones later, parted by "
+        "commas; name=id where the provider calls it by another.",
+    )
+
+    embedder: Literal["bundled", "cohere", "openai"] = Field(
+        "bundled",
+        description="What embeds books and questions; openai: any server with the same interface.",
+    )
+    embedder_model: str = Field(
+        "",
+        pattern=r"^[\w.:/@-]*$",
+        description="Model of the embedder; empty: embed-multilingual-v3.0 or text-embedding-3-small.",
+    )
+    embedder_api_key: SecretStr = Field(SecretStr(""), description="Key to the embedder.")
+    embedder_base_url: str = Field(
+        "",
+        pattern=r"^(https?://[^\s/]+(/\S*)?)?$",
+        description="Address of the embedder, as http://127.0.0.1:11434/v1; empty: the provider's own.",
+    )
+    embedder_dimension: int | None = Field(
+        None,
+        ge=1,
+        le=16384,
+        description="Length of the embedder's vectors, where it can give shorter ones; unset: its own.",
+    )
+
+    qdrant_url: str = Field(
+        "",
+        pattern=r"^(https?://[^\s/@]+(/\S*)?)?$",
+        description="Qdrant server that holds the vectors, as https://host:6333; "
+        "empty: an embedded index in the data folder.",
+    )
+    qdrant_api_key: SecretStr = Field(SecretStr(""), description="Key to the Qdrant server.")
+    qdrant_shards: int | None = Field(
+        None, ge=1, description="Shards of each book's collection; unset: as the server decides."
+    )
+    qdrant_replicas: int = Field(1, ge=1, description="Copies that the server keeps of each shard.")
+    qdrant_quantisation: Literal["none", "scalar", "binary"] = Field(
+        "none",
+        description="Small copies of vectors that preselect; binary only for 1,024 numbers or more.",
+    )
+    qdrant_on_disk: bool = Field(
+        default=False,
+        description="Whether the server keeps vectors, payloads and indexes on disk, not in memory.",
     )
 
     database_url: SecretStr = Field(
@@ -91,7 +159,14 @@ class Settings(BaseSettings):
     @property
     def model_names(self) -> tuple[str, ...]:
         """The names of models that a reader may ask for."""
-        return tuple(dict.fromkeys(name.strip() for name in self.allowed_models.split(",")))
+        named = (name.partition("=")[0].strip() for name in self.allowed_models.split(","))
+        return tuple(dict.fromkeys(named))
+
+    @property
+    def model_ids(self) -> dict[str, str]:
+        """The provider's ids of those that it calls by another name."""
+        pairs = (named.partition("=") for named in self.allowed_models.split(","))
+        return {name.strip(): model.strip() for name, equals, model in pairs if equals}
 
     @property
     def site_hosts(self) -> frozenset[str]:
@@ -102,10 +177,7 @@ class Settings(BaseSettings):
     @property
     def on_loopback(self) -> bool:
         """Whether only this machine can reach the service, which may then be open."""
-        try:
-            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_this_machine(self.host)
 
     @property
     def reader_url(self) -> str:
@@ -113,6 +185,14 @@ class Settings(BaseSettings):
         host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 - compared, not bound
         host = f"[{host}]" if ":" in host else host
         return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
+
+
+def is_this_machine(host: str) -> bool:
+    """Say whether a host is a loopback address."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def load_settings() -> Settings:

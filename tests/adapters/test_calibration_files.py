@@ -192,3 +192,12 @@ def test_a_fit_that_is_no_text_or_no_file_counts_as_none(root: Path) -> None:
     file_of(root).unlink()
     file_of(root).mkdir()
     assert files(root).of(BOOK) is None
+
+
+def test_a_fit_knows_whether_it_was_made_in_haste_and_an_older_file_does_not_say(
+    root: Path,
+) -> None:
+    file_of(root).write_text(changed(quick=True))
+    assert getattr(files(root).of(BOOK), "quick", None) is True
+    file_of(root).write_text(changed())
+    assert getattr(files(root).of(BOOK), "quick", None) is False

@@ -182,7 +182,7 @@ class BrokenGenerator:
 
     failure: Exception
 
-    async def compose(self, plan: Plan, judgement: Judgement) -> AsyncIterator[Draft]:
+    async def compose(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft]:
         evidence = judgement.evidence[0]
         yield Draft(evidence.quote, ((evidence.passage, evidence.quote),))
         raise self.failure

@@ -82,9 +82,9 @@ class Served:
         with self.said.open("ab") as out:
             self.process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
 
-    def wait_until_ready(self) -> None:
+    def wait_until_ready(self, seconds: float = 60) -> None:
         """Wait until it can answer."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + seconds
         while not self._is_ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.fail("the service did not become ready")
@@ -127,11 +127,13 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, settings: Mapping[str, str] = HIGH_LIMITS) -> Iterator[Served]:
+def served(
+    folder: Path, settings: Mapping[str, str] = HIGH_LIMITS, ready_seconds: float = 60
+) -> Iterator[Served]:
     """Serve a data folder, for the length of a with block."""
     service = Served(folder, settings)
     try:
-        service.wait_until_ready()
+        service.wait_until_ready(ready_seconds)
         yield service
         if service.process.poll() is None:
             service.stop()

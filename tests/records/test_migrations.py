@@ -78,7 +78,11 @@ SECOND: Mapping[str, Mapping[str, Any]] = {
     "queries": {**FIRST["queries"], "owner": "open"},
     "feedback": {**FIRST["feedback"], "owner": "open"},
 }
-ROWS = {"0001": FIRST, "0002": SECOND}
+THIRD: Mapping[str, Mapping[str, Any]] = {
+    **SECOND,
+    "queries": {**SECOND["queries"], "model": "maker/model", "sentences_shown": 2, "usd": 0.5},
+}
+ROWS = {"0001": FIRST, "0002": SECOND, "0003": THIRD}
 
 
 async def on(place: Place, work: Callable[[Connection], Any]) -> Any:

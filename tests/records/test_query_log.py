@@ -62,6 +62,12 @@ async def test_every_field_of_an_entry_is_kept(log: SqlQueryLog, database: Datab
         has_sufficient_context=False,
         cited_sections=(CitedSection("robots", "Nodes", "Topics"),),
         nearest_section=NEAREST,
+        model="maker/model",
+        sentences_shown=3,
+        sentences_dropped=1,
+        prompt_tokens=900,
+        completion_tokens=80,
+        usd=0.0125,
     )
     await log.log(entry)
     (row,) = await rows(database, "queries")

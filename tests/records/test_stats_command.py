@@ -105,8 +105,34 @@ def test_json_holds_all_of_it(shop: Place) -> None:
         "most_cited": [],
         "helpful": 0,
         "not_helpful": 1,
+        "models": [],
     }
     assert json.loads(run("--json", "--book", "other"))["questions"] == 1
+
+
+def test_language_models_are_shown_with_what_was_dropped_and_what_it_cost(shop: Place) -> None:
+    asked = {"created_at": NOW, "model": "openai/gpt-4", "prompt_tokens": 900}
+    fill(
+        shop,
+        query(created_at=NOW),
+        query(**asked, sentences_shown=7, sentences_dropped=1, usd=0.25),
+        query(**asked, sentences_shown=2, completion_tokens=100),
+        query(created_at=NOW, model="small"),
+    )
+    told = " ".join(run().split())
+    assert "openai/gpt-4 1 of 10 sentences dropped 10.0% 1,900 tokens $0.2500" in told
+    assert "small 0 of 0 sentences dropped 0.0% 0 tokens" in told
+    first, second = json.loads(run("--json"))["models"]
+    assert first == {
+        "model": "openai/gpt-4",
+        "questions": 2,
+        "sentences": 10,
+        "dropped": 1,
+        "tokens": 1900,
+        "usd": 0.25,
+        "dropped_share": 0.1,
+    }
+    assert (second["model"], second["usd"]) == ("small", None)
 
 
 @pytest.mark.parametrize("words", [("--until", "2020-01-31"), ("--book", "nowhere"), ()])

@@ -1,6 +1,6 @@
 """Plain stand-ins for the parts of the product, and short ways to make its nouns."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -226,7 +226,7 @@ class FakeGenerator:
 
     drafts: Sequence[Draft] = ()
 
-    async def compose(self, plan: Plan, judgement: Judgement) -> AsyncIterator[Draft]:
+    async def compose(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft]:
         for draft in self.drafts:
             yield draft
 

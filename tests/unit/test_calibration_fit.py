@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bythebook.calibrate.fit import fit_relevance, fit_threshold, risk_curve
+from bythebook.calibrate.fit import GUESSED, fit_relevance, fit_threshold, risk_curve
 from bythebook.calibrate.plot import risk_lines, risk_plot
 from bythebook.domain.calibrations import Calibration, RelevanceMap
 
@@ -49,6 +49,14 @@ def test_few_questions_move_the_map_little() -> None:
 def test_a_book_that_knows_everything_gets_a_map_within_bounds() -> None:
     fitted = fit_relevance(spread(1.2, 0.1, 200), spread(0.9, 0.1, 200), DEFAULT)
     assert fitted.midpoint <= 0.33 + 0.15 + 1e-9
+
+
+def test_a_map_that_was_guessed_is_moved_as_far_as_the_questions_speak_for() -> None:
+    own, foreign = spread(0.86, 0.03, 60), spread(0.74, 0.03, 60, seed=2)
+    fitted = fit_relevance(own, foreign, DEFAULT, GUESSED)
+    assert fitted.midpoint == pytest.approx(0.80, abs=0.02)
+    assert fitted(0.86) > 0.85
+    assert fitted(0.74) < 0.15
 
 
 def test_without_questions_the_default_stays() -> None:

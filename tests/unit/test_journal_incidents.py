@@ -13,7 +13,8 @@ from bythebook.adapters.prometheus_metrics import PrometheusMetrics
 from bythebook.domain.answers import Refused
 from bythebook.domain.questions import Question
 from bythebook.domain.records import QueryEntry, QueryStats
-from bythebook.errors import NoBooks, RecordsFailed, StoreFailed
+from bythebook.domain.usage import Usage
+from bythebook.errors import BadAnswer, ModelFailed, NoBooks, RecordsFailed, StoreFailed
 from bythebook.operate.alerts import Alerts
 from bythebook.operate.asked import Asked
 from bythebook.operate.journal import Journal
@@ -123,3 +124,60 @@ def test_what_never_mends_by_itself_is_counted_but_calls_nobody_at_a_readers_wis
     noted.run(fail(NoBooks("There is no book to ask yet.")))
     assert noted.alerts.failing == frozenset()
     assert noted.counted('part_failures_total{part="store"} 1.0')
+
+
+def failing_with(error: Exception) -> Callable[[Journal], None]:
+    def note(journal: Journal) -> None:
+        with contextlib.suppress(type(error)), journal.noting(asked()):
+            raise error
+
+    return note
+
+
+def test_a_provider_that_fails_is_one_critical_incident_however_many_ask(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    noted = Noted()
+    noted.run(*[failing_with(ModelFailed("The language model failed."))] * 5)
+    told = [one for one in caplog.records if one.name == "bythebook.alerts"]
+    assert [one.levelname for one in told] == ["CRITICAL"]
+    assert noted.alerts.failing == {"model"}
+    assert noted.counted('part_failures_total{part="model"} 5.0')
+
+
+def test_an_answer_that_a_reader_may_have_provoked_is_counted_and_calls_nobody() -> None:
+    noted = Noted()
+    noted.run(failing_with(BadAnswer("The answer cannot be used.")))
+    assert noted.alerts.failing == frozenset()
+    assert noted.counted('part_failures_total{part="model"} 1.0')
+
+
+def test_what_a_model_did_is_kept_with_the_question_also_where_it_failed() -> None:
+    noted = Noted()
+
+    def note(journal: Journal) -> None:
+        with contextlib.suppress(ModelFailed), journal.noting(asked()) as kept:
+            kept.model = "maker/model"
+            kept.bill.add(Usage(90, 10, 0.5))
+            journal.sentence(kept, dropped=True)
+            journal.sentence(kept, dropped=False)
+            raise ModelFailed("It broke off.")
+
+    noted.run(note)
+    (entry,) = noted.records.kept
+    assert (entry.model, entry.tokens, entry.usd) == ("maker/model", 100, 0.5)
+    assert (entry.sentences_shown, entry.sentences_dropped) == (1, 1)
+    assert noted.counted('model_sentences_total{model="maker/model",outcome="dropped"} 1.0')
+
+
+def test_without_a_model_no_sentence_is_one_of_a_model() -> None:
+    noted = Noted()
+
+    def note(journal: Journal) -> None:
+        with journal.noting(asked()) as kept:
+            kept.outcome = REFUSED
+            journal.sentence(kept, dropped=True)
+
+    noted.run(note)
+    assert noted.records.kept[0].model is None
+    assert "model_sentences_total{" not in noted.metrics.page([])[0].decode()

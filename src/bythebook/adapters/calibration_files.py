@@ -98,6 +98,7 @@ def _from_json(value: Mapping[str, Any]) -> Calibration:
         other_questions=int(_number(value["other_questions"])),
         curve=curve,
         changed=_number(value["changed"]),
+        quick=value.get("quick", False) is True,
     )
 
 

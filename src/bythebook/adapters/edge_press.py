@@ -34,6 +34,11 @@ _NOT_WRITTEN = (
 )
 
 
+def has_shard(folder: BookFolder, book: Book) -> bool:
+    """Say whether a book's vectors are in the data folder, and not on a server."""
+    return (folder.generation_folder(book) / "shard" / "edge_config.json").is_file()
+
+
 class EdgePress:
     """Makes generations: a new shard folder each, published by the book folder's pointer."""
 

@@ -59,6 +59,21 @@ class PrometheusMetrics:
         self._failures = _counter("part_failures", "Failures of parts.", "part", registry)
         self._limited = _counter("rate_limited", "Requests that met a limit.", "window", registry)
         self._tokens = Counter("bythebook_tokens", "Tokens of language models.", registry=registry)
+        self._model_tokens = Counter(
+            "bythebook_model_tokens",
+            "Tokens of each language model, read and written.",
+            ("model", "kind"),
+            registry=registry,
+        )
+        self._model_usd = _counter(
+            "model_usd", "Dollars, where the provider names a price.", "model", registry
+        )
+        self._model_sentences = Counter(
+            "bythebook_model_sentences",
+            "Sentences that each language model proposed: shown, or dropped by verification.",
+            ("model", "outcome"),
+            registry=registry,
+        )
         self._lost = Counter(
             "bythebook_entries_lost", "Questions that were not recorded.", registry=registry
         )
@@ -75,14 +90,22 @@ class PrometheusMetrics:
         self._requests.labels(method, route, str(status)).inc()
         self._request_seconds.labels(route).observe(seconds)
 
-    def question(self, entry: QueryEntry, timings: Mapping[str, float], tokens: int) -> None:
+    def question(self, entry: QueryEntry, timings: Mapping[str, float]) -> None:
         """Count a question with its verdict, the milliseconds of its stages and what it cost."""
         self._questions.labels(entry.contract, entry.status).inc()
         if entry.refusal_type:
             self._refusals.labels(entry.refusal_type).inc()
         for stage, milliseconds in timings.items():
             self._stage_seconds.labels(stage).observe(milliseconds / 1000)
-        self._tokens.inc(tokens)
+        self._tokens.inc(entry.tokens)
+        if entry.model is not None:
+            self._model_tokens.labels(entry.model, "prompt").inc(entry.prompt_tokens)
+            self._model_tokens.labels(entry.model, "completion").inc(entry.completion_tokens)
+            self._model_usd.labels(entry.model).inc(entry.usd or 0.0)
+
+    def model_sentence(self, model: str, *, dropped: bool) -> None:
+        """Count a sentence that a language model proposed."""
+        self._model_sentences.labels(model, "dropped" if dropped else "shown").inc()
 
     def sentence_fault(self, fault: Fault) -> None:
         """Count a proposed sentence that was dropped, or whose quotes had to be put right."""

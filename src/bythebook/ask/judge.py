@@ -43,7 +43,7 @@ async def decide(
         return Refusal("empty_retrieval", None)
     if plan.overview and passages[0].chunk.units:
         return Clearance(_opening(passages[0]))
-    best = on_scale(max(passage.relevance for passage in passages), BOUNDARY)
+    best = _best(passages)
     if best < REFUSE_BELOW:
         return Refusal("low_relevance", None)
     judgement = await judge.judge(plan.question, passages[:READ_AT_MOST])
@@ -56,6 +56,15 @@ async def decide(
             "selected_text_missing" if selection else "insufficient_grounding", judgement
         )
     return Clearance(judgement)
+
+
+def is_foreign(passages: tuple[Passage, ...]) -> bool:
+    """Say whether nothing was found that is worth reading."""
+    return not passages or _best(passages) < REFUSE_BELOW
+
+
+def _best(passages: tuple[Passage, ...]) -> float:
+    return on_scale(max(passage.relevance for passage in passages), BOUNDARY)
 
 
 def narrow(

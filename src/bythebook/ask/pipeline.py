@@ -3,19 +3,23 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, aclosing
+from functools import partial
 
-from bythebook.ask.compose.extractive import EXTRACTIVE
+from bythebook.ask.ask_ports import AskPorts
+from bythebook.ask.bill import Bill
+from bythebook.ask.compose.room import within_room
 from bythebook.ask.confidence import near_enough
+from bythebook.ask.consult import planned, reviewed, searched
 from bythebook.ask.judge import ANSWER_FROM, Clearance, Refusal, decide, narrow, nearest_sections
 from bythebook.ask.marks import needs_mark, with_mark
 from bythebook.ask.partial import Cleared, decide_parts
-from bythebook.ask.plan import make_plan
 from bythebook.ask.retrieve import retrieve
 from bythebook.ask.verify.sentences import verify
 from bythebook.ask.wording import opening
 from bythebook.domain.answers import (
     Answered,
+    Draft,
     Event,
     Fault,
     Judged,
@@ -30,24 +34,10 @@ from bythebook.domain.answers import (
 )
 from bythebook.domain.questions import Plan, Question
 from bythebook.errors import UnknownBook
-from bythebook.ports import Calibrations, ChunkIndex, Embedder, Generator, Judge, Library, Support
+
+__all__ = ["AskPorts", "answer", "answer_from", "collect"]
 
 READ_OF_PART = 5  # passages that the judge reads for each part of a question of several
-
-
-@dataclass(frozen=True, slots=True)
-class AskPorts:
-    """The parts an answer needs."""
-
-    library: Library
-    embedder: Embedder
-    index: ChunkIndex
-    calibrations: Calibrations
-    judge: Judge
-    support: Support
-    generator: Generator
-    reader_url: str
-    model: str = EXTRACTIVE  # what the generator is
 
 
 class _Clock:
@@ -63,59 +53,93 @@ class _Clock:
         self._last = now
 
 
-async def answer(question: Question, ports: AskPorts) -> AsyncGenerator[Event]:
-    """Tell what happens to a question, ending in exactly one Answered or Refused."""
+async def answer(
+    question: Question, ports: AskPorts, bill: Bill | None = None
+) -> AsyncGenerator[Event]:
+    """Tell what happens to a question, ending in exactly one Answered or Refused.
+
+    The outcome is told once all that was under way has ended. What models took is put on `bill`,
+    also where none comes to an outcome.
+    """
+    outcome: Outcome | None = None
+    async with aclosing(_steps(question, ports, bill or Bill())) as steps:
+        async for event in steps:
+            if isinstance(event, Answered | Refused):
+                outcome = event
+            else:
+                yield event
+    if outcome is None:
+        raise AssertionError("the answer path always ends in an outcome")
+    yield outcome
+
+
+async def _steps(question: Question, ports: AskPorts, bill: Bill) -> AsyncGenerator[Event]:
     clock = _Clock()
-    plan = make_plan(question)
+    plan = await planned(question, ports, bill)
+    if ports.planner is not None:
+        clock.lap("plan")
     yield Planned(plan)
 
-    found = await _found(plan, ports)
-    candidates = near_enough(found, plan.least_similarity)
-    clock.lap("retrieve")
-    passages = candidates[: plan.top_k]
-    yield Retrieved(passages)
+    async with AsyncExitStack() as journeys:
+        found = await _found(plan, ports)
+        plan, found, generator = await searched(
+            question, plan, found, partial(_found, ports=ports), ports, bill, journeys
+        )
+        candidates = near_enough(found, plan.least_similarity)
+        clock.lap("retrieve")
+        passages = candidates[: plan.top_k]
+        yield Retrieved(passages)
 
-    verdict = await _decided(plan, candidates, ports)
-    clock.lap("judge")
+        verdict = await _decided(plan, candidates, ports, bill)
+        clock.lap("judge")
+        model = ports.answering(plan.model)
 
-    def refused(refusal_type: RefusalType, judgement: Judgement | None) -> Refused:
-        nearest = nearest_sections(passages or found[: plan.top_k], ports.reader_url)
-        timings = clock.timings
-        return Refused(refusal_type, nearest, passages, judgement, plan.mode, timings, ports.model)
+        def refused(refusal_type: RefusalType, judgement: Judgement | None) -> Refused:
+            nearest = nearest_sections(passages or found[: plan.top_k], ports.reader_url)
+            return Refused(
+                refusal_type,
+                nearest,
+                passages,
+                judgement,
+                plan.mode,
+                clock.timings,
+                model,
+                bill.usage,
+            )
 
-    if isinstance(verdict, Refusal):
-        yield refused(verdict.refusal_type, verdict.judgement)
-        return
-    passages, judgement, missing = verdict.passages, verdict.judgement, verdict.missing
-    selection = plan.mode == "selected_text_only"
-    disclaimer = opening(verdict.disclaimer, missing, selection=selection)
-    yield Judged(judgement, disclaimer, passages, missing)
+        if isinstance(verdict, Refusal):
+            yield refused(verdict.refusal_type, verdict.judgement)
+            return
+        passages, judgement, missing = verdict.passages, verdict.judgement, verdict.missing
+        selection = plan.mode == "selected_text_only"
+        disclaimer = opening(verdict.disclaimer, missing, selection=selection)
+        yield Judged(judgement, disclaimer, passages, missing)
 
-    sentences: list[Sentence] = []
-    drafts = ports.generator.compose(plan, judgement)
-    async for sentence in verify(drafts, passages, ports.support):
-        if isinstance(sentence, Fault):
-            yield sentence
-            continue
-        if needs_mark(sentence):
-            sentence = await asyncio.to_thread(with_mark, sentence, ports.library)
-        sentences.append(sentence)
-        yield sentence
-    clock.lap("compose")
-    if not sentences:
-        kind: RefusalType = "selected_text_missing" if selection else "insufficient_grounding"
-        yield refused(kind, judgement)
-        return
-    yield Answered(
-        tuple(sentences),
-        passages,
-        judgement,
-        disclaimer,
-        plan.mode,
-        clock.timings,
-        ports.model,
-        missing=missing,
-    )
+        sentences: list[Sentence] = []
+        drafts = bill.drafts(generator.compose(plan, judgement))
+        if ports.uses_model:
+            drafts = within_room(drafts, plan.most_sentences, sentences)
+        async with aclosing(_verified(drafts, passages, ports)) as verified:
+            async for sentence in verified:
+                if isinstance(sentence, Sentence):
+                    sentences.append(sentence)
+                yield sentence
+        clock.lap("compose")
+        if not sentences:
+            kind: RefusalType = "selected_text_missing" if selection else "insufficient_grounding"
+            yield refused(kind, judgement)
+            return
+        yield Answered(
+            tuple(sentences),
+            passages,
+            judgement,
+            disclaimer,
+            plan.mode,
+            clock.timings,
+            model,
+            bill.usage,
+            missing,
+        )
 
 
 async def _found(plan: Plan, ports: AskPorts) -> tuple[Passage, ...]:
@@ -128,18 +152,33 @@ async def _found(plan: Plan, ports: AskPorts) -> tuple[Passage, ...]:
     )
 
 
+async def _verified(
+    drafts: AsyncGenerator[Draft], passages: tuple[Passage, ...], ports: AskPorts
+) -> AsyncGenerator[Sentence | Fault]:
+    """Let through what the passages bear out, set as the book sets it; leaving early stops the writing."""
+    async with aclosing(drafts), aclosing(verify(drafts, passages, ports.support)) as verified:
+        async for sentence in verified:
+            if isinstance(sentence, Sentence) and needs_mark(sentence):
+                sentence = await asyncio.to_thread(with_mark, sentence, ports.library)
+            yield sentence
+
+
 async def _decided(
-    plan: Plan, candidates: tuple[Passage, ...], ports: AskPorts
+    plan: Plan, candidates: tuple[Passage, ...], ports: AskPorts, bill: Bill
 ) -> Refusal | Cleared:
     """Decide part by part where a question has several; else, or if none is answered, on the whole."""
 
+    async def judged(part: Plan, passages: tuple[Passage, ...]) -> Refusal | Clearance:
+        verdict = await decide(part, passages, ports.judge, answer_from(passages, ports))
+        return await reviewed(part, passages, verdict, ports, bill)
+
     async def look(part: Plan) -> Refusal | Clearance:
         near = near_enough(await _found(part, ports), part.least_similarity)[:READ_OF_PART]
-        return await decide(part, near, ports.judge, answer_from(near, ports))
+        return await judged(part, near)
 
     if plan.parts and (cleared := await decide_parts(plan, look)):
         return cleared
-    verdict = await decide(plan, candidates, ports.judge, answer_from(candidates, ports))
+    verdict = await judged(plan, candidates)
     if isinstance(verdict, Refusal):
         return verdict
     passages, judgement = narrow(candidates, verdict.judgement, plan.top_k)
@@ -159,7 +198,8 @@ def answer_from(passages: tuple[Passage, ...], ports: AskPorts) -> float:
 
 async def collect(question: Question, ports: AskPorts) -> Outcome:
     """Run the path to its end and give the outcome."""
-    async for event in answer(question, ports):
-        if isinstance(event, Answered | Refused):
-            return event
+    async with aclosing(answer(question, ports)) as events:
+        async for event in events:
+            if isinstance(event, Answered | Refused):
+                return event
     raise AssertionError("the answer path always ends in an outcome")

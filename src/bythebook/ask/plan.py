@@ -56,4 +56,5 @@ def make_plan(question: Question) -> Plan:
         section=section,
         least_similarity=question.least_similarity,
         parts=parts if len(parts) <= question.top_k else (),  # each needs a passage of its own
+        model=question.model,
     )

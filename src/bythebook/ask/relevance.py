@@ -7,20 +7,45 @@ from bythebook.errors import WrongEmbedder
 
 # The sample book's dev questions and foreign ones are equally likely at 0.32. The map lies below: the judge can still
 # refuse what was found, but not answer what it never read, and readers word questions less like the book than most.
-_MAPS: Mapping[str, RelevanceMap] = {
+_MEASURED: Mapping[str, RelevanceMap] = {
     "all-MiniLM-L6-v2": RelevanceMap(midpoint=0.26, slope=20.0),
 }
+# Guessed from where the cosines of these models are said to lie: a start for `bythebook calibrate`, and no more.
+_GUESSED: Mapping[str, RelevanceMap] = {
+    "cohere/embed-english": RelevanceMap(midpoint=0.42, slope=20.0),
+    "cohere/embed-multilingual": RelevanceMap(midpoint=0.48, slope=20.0),
+    "openai/text-embedding-3": RelevanceMap(midpoint=0.36, slope=20.0),
+    "openai/text-embedding-ada": RelevanceMap(midpoint=0.80, slope=40.0),
+    "openai/": RelevanceMap(midpoint=0.45, slope=20.0),  # of any other server: the last to be tried
+}
+_MAPS: Mapping[str, RelevanceMap] = {**_MEASURED, **_GUESSED}
+# What the judge was trained with: to it, all signals look as if this embedder had given them.
+_READ_BY_THE_JUDGE = _MEASURED["all-MiniLM-L6-v2"]
 
 
 def relevance_map(embedding_model: str) -> RelevanceMap:
     """Give the default map of an embedder, by the family its name begins with."""
-    for family, fitted in _MAPS.items():
+    for family, found in _MAPS.items():
         if embedding_model.startswith(family):
-            return fitted
+            return found
     raise WrongEmbedder(
         f"What the scores of {embedding_model} mean has not been measured.",
         f"Use one of: {', '.join(_MAPS)}.",
     )
+
+
+def is_measured(embedding_model: str) -> bool:
+    """Whether the default map of an embedder was fitted to questions, or only guessed."""
+    return embedding_model.startswith(tuple(_MEASURED))
+
+
+def as_the_judge_knows_it(signal: float, relevance: RelevanceMap) -> float:
+    """Give the signal that the judge's own embedder gives for the same relevance.
+
+    Cosines of another embedder lie elsewhere, and the judge would take them for surety or for doubt.
+    """
+    known = _READ_BY_THE_JUDGE
+    return known.midpoint + (signal - relevance.midpoint) * relevance.slope / known.slope
 
 
 def on_scale(relevance: float, boundary: float) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from bythebook.ask.relevance import relevance_map
+from bythebook.ask.relevance import as_the_judge_knows_it, is_measured, relevance_map
 from bythebook.domain.answers import SELECTED_TEXT, Hit, Passage
 from bythebook.domain.books import Book, Chunk
 from bythebook.domain.calibrations import RelevanceMap
@@ -45,13 +45,14 @@ def fuse(
     hits: Sequence[Hit], embedding_model: str, fitted: Mapping[str, RelevanceMap] = {}
 ) -> tuple[Passage, ...]:
     """Order hits by one signal, and read their relevance from the same signal, as fitted to each book."""
-    default = relevance_map(embedding_model)
+    default, known = relevance_map(embedding_model), is_measured(embedding_model)
     signals = [(signal(hit), hit) for hit in hits]
     signals.sort(key=lambda pair: (-pair[0], _place(pair[1].chunk)))
     folded: dict[tuple[str, str], Passage] = {}
     for strength, hit in signals:
-        relevance = fitted.get(hit.chunk.book_id, default)(strength)
-        passage = Passage(hit.chunk, relevance, hit.cosine, strength)
+        to_relevance = fitted.get(hit.chunk.book_id, default)
+        read = strength if known else as_the_judge_knows_it(strength, to_relevance)
+        passage = Passage(hit.chunk, to_relevance(strength), hit.cosine, read)
         folded.setdefault((hit.chunk.book_id, hit.chunk.content_hash), passage)
     return tuple(folded.values())
 
@@ -109,10 +110,15 @@ def _books(plan: Plan, library: Library, embedder: Embedder) -> Sequence[Book]:
     named = plan.section.book_id if plan.section else plan.book_id
     books = readable_books(library, named, plan.readable)
     for book in books:
-        if book.embedding_model != embedder.model_id:
-            raise WrongEmbedder(
-                f"The book {book.book_id!r} was indexed by {book.embedding_model}, "
-                f"but questions are embedded by {embedder.model_id}.",
-                f"Ingest {book.book_id!r} again, or set the embedder it was indexed by.",
-            )
+        require_embedder(book, embedder)
     return books
+
+
+def require_embedder(book: Book, embedder: Embedder) -> None:
+    """Refuse to search a book by other vectors than its own."""
+    if book.embedding_model != embedder.model_id:
+        raise WrongEmbedder(
+            f"The book {book.book_id!r} was indexed by {book.embedding_model}, "
+            f"but questions are embedded by {embedder.model_id}.",
+            f"Ingest {book.book_id!r} again, or set the embedder it was indexed by.",
+        )

@@ -1,10 +1,13 @@
 """Core -> service: what answering for many readers needs besides answering."""
 
 import ipaddress
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
+from typing import Any
 
 import bythebook
 from bythebook.adapters.limits_windows import MemoryWindows, RedisWindows
+from bythebook.adapters.onnx_embedder import OnnxEmbedder
 from bythebook.adapters.prometheus_metrics import PrometheusMetrics
 from bythebook.adapters.sql.database import Database
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
@@ -26,14 +29,17 @@ from bythebook.operate.desk import Desk
 from bythebook.operate.gate import Gate, Limits
 from bythebook.operate.journal import Journal
 from bythebook.operate.keyring import KeyRing
+from bythebook.operate.model_watch import ModelWatch
 from bythebook.operate.upkeep import Upkeep
 from bythebook.ports import Metrics
 from bythebook.settings import Settings
 
+Duty = Callable[[], Coroutine[Any, Any, None]]
 # What a check goes through: the index is asked with an embedded question.
 _PARTS_OF_CHECKS = {
     "library": ("store",),
     "index": ("store", "embedder"),
+    "qdrant": ("store",),
     "keys": ("database",),
 }
 
@@ -42,12 +48,19 @@ def build_service(core: Core) -> Service:
     """Build what one process serves, in one event loop."""
     settings, database, metrics = core.settings, core.database(), PrometheusMetrics()
     alerts = Alerts(metrics, _alarm(settings), calm=timedelta(seconds=core.watch_seconds))
-    journal = Journal(SqlQueryLog(database), metrics, alerts)
+    access = core.model_access
+    journal = Journal(
+        SqlQueryLog(database), metrics, alerts, ModelWatch(access.ladder if access else ())
+    )
     upkeep = Upkeep(SqlHousekeeping(database), every_seconds=core.upkeep_seconds)
     shared = _shared_windows(settings)
     gate = _gate(settings, database, shared, metrics)
     checks = _checks(core) | {"keys": gate.ring.check}
-    others = {"database": database.check} | ({"limits": shared.check} if shared else {})
+    others: dict[str, Check] = {"database": database.check}
+    if shared:
+        others["limits"] = shared.check
+    if core.models is not None:
+        others["model"] = core.models.check  # much can be refused without it, and told why it fails
     watch = Watch(alerts, checks | others, _PARTS_OF_CHECKS, every_seconds=core.watch_seconds)
 
     async def close() -> None:
@@ -68,7 +81,7 @@ def build_service(core: Core) -> Service:
         proxies=_proxies(settings),
         checks=checks,
         other_checks=others,
-        duties=(journal.run, alerts.run, watch.run, upkeep.run),
+        duties=(journal.run, alerts.run, watch.run, upkeep.run, *_connections(core)),
         close=close,
     )
 
@@ -79,7 +92,10 @@ def _checks(core: Core) -> dict[str, Check]:
             raise NoBooks("There is no book to ask yet.", "Ingest one: `bythebook ingest PATH`.")
 
     async def embedder() -> None:
-        await core.embedder.embed_query("ready?")
+        if isinstance(core.embedder, OnnxEmbedder):
+            await core.embedder.embed_query("ready?")
+        else:  # which is paid for, and would answer from memory
+            await core.embedder.check()
 
     async def index() -> None:
         plan = make_plan(Question("Is the book ready?"))
@@ -94,7 +110,13 @@ def _checks(core: Core) -> dict[str, Check]:
     async def judge() -> None:
         await core.judge.judge("Is it ready?", (selection_passage("It is ready."),))
 
-    return {"library": library, "embedder": embedder, "index": index, "judge": judge}
+    server = {} if core.qdrant is None else {"qdrant": core.qdrant.check}
+    return {"library": library, "embedder": embedder, **server, "index": index, "judge": judge}
+
+
+def _connections(core: Core) -> Sequence[Duty]:
+    """Give what keeps connections to providers open for as long as the service runs."""
+    return () if isinstance(core.embedder, OnnxEmbedder) else (core.embedder.stay_connected,)
 
 
 def _gate(

@@ -1,6 +1,7 @@
 """Signals and verdicts -> the relevance map and the judge's threshold of a book."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +10,6 @@ from bythebook.domain.calibrations import RelevanceMap, RiskPoint
 
 Values = NDArray[np.float64]
 
-# How far a book's map may lie from its embedder's, and how freely: standard deviations of a prior,
-# in units of the signal for the midpoint and of log(slope) for the slope.
-MIDPOINT_SPREAD, MIDPOINT_MOST = 0.05, 0.15
-SLOPE_SPREAD, SLOPE_MOST = 0.4, 0.7
 _STEPS = 121  # of the grid in each direction
 
 LEAST_SHARE = 0.5  # of the default threshold: below it nobody has looked
@@ -21,8 +18,28 @@ KEPT_ANSWERS = 0.75  # of the book's own questions that the default would answer
 _CURVE_POINTS = 41
 
 
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """How far a book's map may lie from its embedder's, and how freely: a prior's standard deviations.
+
+    In units of the signal for the midpoint, of log(slope) for the slope.
+    """
+
+    midpoint_spread: float
+    midpoint_most: float
+    slope_spread: float
+    slope_most: float
+
+
+MEASURED = Trust(midpoint_spread=0.05, midpoint_most=0.15, slope_spread=0.4, slope_most=0.7)
+GUESSED = Trust(midpoint_spread=0.3, midpoint_most=0.6, slope_spread=0.7, slope_most=1.2)
+
+
 def fit_relevance(
-    own: Sequence[float], foreign: Sequence[float], default: RelevanceMap
+    own: Sequence[float],
+    foreign: Sequence[float],
+    default: RelevanceMap,
+    trust: Trust = MEASURED,
 ) -> RelevanceMap:
     """Fit r by logistic regression of own against foreign signals, both sides weighing the same.
 
@@ -32,12 +49,13 @@ def fit_relevance(
     """
     if not own or not foreign:
         return default
-    midpoints = default.midpoint + np.linspace(-MIDPOINT_MOST, MIDPOINT_MOST, _STEPS)
-    logs = np.linspace(-SLOPE_MOST, SLOPE_MOST, _STEPS)
+    most = trust.midpoint_most
+    midpoints = default.midpoint + np.linspace(-most, most, _STEPS)
+    logs = np.linspace(-trust.slope_most, trust.slope_most, _STEPS)
     slopes = default.slope * np.exp(logs)
     prior = (
-        ((midpoints[:, None] - default.midpoint) / MIDPOINT_SPREAD) ** 2
-        + (logs[None, :] / SLOPE_SPREAD) ** 2
+        ((midpoints[:, None] - default.midpoint) / trust.midpoint_spread) ** 2
+        + (logs[None, :] / trust.slope_spread) ** 2
     ) / 2
     each = min(len(own), len(foreign))  # questions that either side counts for
     loss = prior.copy()

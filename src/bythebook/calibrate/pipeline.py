@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bythebook.ask.judge import ANSWER_FROM
-from bythebook.ask.relevance import relevance_map
-from bythebook.calibrate.fit import fit_relevance, fit_threshold, risk_curve
+from bythebook.ask.relevance import is_measured, relevance_map
+from bythebook.ask.retrieve import require_embedder
+from bythebook.calibrate.fit import GUESSED, MEASURED, fit_relevance, fit_threshold, risk_curve
 from bythebook.calibrate.foreign import draw_foreign, far_from
 from bythebook.calibrate.probe import CalibratePorts, search
 from bythebook.calibrate.questions import OwnQuestion, draw_questions
@@ -14,7 +15,6 @@ from bythebook.calibrate.trial import Effort, Exhibits, Scores, Shares, put_to_t
 from bythebook.calibrate.withhold import signals_of
 from bythebook.domain.books import Book
 from bythebook.domain.calibrations import Calibration, RelevanceMap
-from bythebook.errors import WrongEmbedder
 
 OnQuestion = Callable[[int, int], None]  # how many are done, of how many
 
@@ -64,7 +64,7 @@ async def calibrate(
 ) -> Fitted | None:
     """Fit relevance and threshold to a book; none where the book yields too few questions."""
     book = ports.library.book(order.book_id)
-    _require_embedder(book, ports)
+    require_embedder(book, ports.embedder)
     documents = await asyncio.to_thread(ports.library.documents, book.book_id)
     own = await asyncio.to_thread(draw_questions, documents, order.effort.own, order.seed)
     if len(own) < FEWEST_QUESTIONS:
@@ -75,6 +75,7 @@ async def calibrate(
         [strength for one in exhibits.own for strength in signals_of(*one)],
         [found.signal for found in exhibits.foreign],
         relevance_map(ports.embedder.model_id),
+        MEASURED if is_measured(ports.embedder.model_id) else GUESSED,
     )
     scores = await put_to_trial(exhibits, order.effort, book, relevance, ports, show.step)
     fit = _calibration(order, book, ports, exhibits, relevance, scores)
@@ -112,6 +113,7 @@ def _calibration(
         own_questions=len(exhibits.own),
         other_questions=len(exhibits.foreign) + len(scores.withheld),
         curve=risk_curve(scores.own, scores.unanswerable),
+        quick=order.effort == QUICK,
     )
 
 
@@ -126,6 +128,17 @@ def carried_over(fit: Calibration | None, book: Book, changed: float) -> Calibra
     if total >= CARRIED_BELOW:
         return None
     return replace(fit, generation=book.generation, changed=total)
+
+
+def warning_of(book: Book, fit: Calibration | None) -> str | None:
+    """Say that nobody has seen what a book's scores mean, until `bythebook calibrate` has."""
+    if is_measured(book.embedding_model) or (fit is not None and not fit.quick):
+        return None
+    known = "guessed" if fit is None else "looked at briefly"
+    return (
+        f"What the scores of {book.embedding_model} mean for {book.book_id} was only {known}: "
+        f"run `bythebook calibrate {book.book_id}`."
+    )
 
 
 async def _find(
@@ -152,15 +165,6 @@ def _present(book: Book, ports: CalibratePorts) -> Setting:
     if fit is None:
         return Setting(relevance_map(ports.embedder.model_id), ANSWER_FROM)
     return Setting(fit.relevance, fit.answer_from)
-
-
-def _require_embedder(book: Book, ports: CalibratePorts) -> None:
-    if book.embedding_model != ports.embedder.model_id:
-        raise WrongEmbedder(
-            f"The book {book.book_id!r} was indexed by {book.embedding_model}, "
-            f"but questions are embedded by {ports.embedder.model_id}.",
-            f"Ingest {book.book_id!r} again, or set the embedder it was indexed by.",
-        )
 
 
 class _Progress:

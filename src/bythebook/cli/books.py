@@ -1,5 +1,6 @@
 """`books`: what is in the library."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Annotated
@@ -7,10 +8,13 @@ from typing import Annotated
 import typer
 
 from bythebook.cli.core import opened_core
-from bythebook.cli.reporting import print_report, report_values, write_report
+from bythebook.cli.reporting import ingest_progress, print_report, report_values, write_report
 from bythebook.cli.terminal import out, say
+from bythebook.ingest.report import Progress
 
-app = typer.Typer(help="List and remove books, and see how they were read.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, copy and remove books, and see how they were read.", no_args_is_help=True
+)
 
 
 @app.command("list")
@@ -46,6 +50,28 @@ def report(
         out.print_json(json.dumps(report_values(found)))
     elif html is None:
         print_report(found)
+
+
+@app.command()
+def copy(
+    to: Annotated[
+        str, typer.Option("--to", metavar="URL", help="Qdrant server, as https://host:6333.")
+    ],
+    book: Annotated[str | None, typer.Argument(help="Id of the book; else all are copied.")] = None,
+) -> None:
+    """Copy books to a Qdrant server without embedding them again; its key is BYTHEBOOK_QDRANT_API_KEY."""
+    with opened_core() as core:
+        for one in core.library.books() if book is None else [core.library.book(book)]:
+            with ingest_progress() as show:
+                made = asyncio.run(
+                    core.copy_to_qdrant(
+                        one, to, lambda done, total: show(Progress("copying", done, total))
+                    )
+                )
+            say(
+                f"{one.book_id}: {f'{one.chunks:,} chunks copied' if made else 'was there already'}."
+            )
+    say("Set BYTHEBOOK_QDRANT_URL to that address to answer from there.", "dim")
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,6 +16,7 @@ from bythebook.calibrate.pipeline import (
     CalibrateOrder,
     Fitted,
     carried_over,
+    warning_of,
 )
 from bythebook.calibrate.pipeline import calibrate as run_calibrate
 from bythebook.calibrate.plot import risk_lines, risk_plot
@@ -156,6 +157,13 @@ def fit_published(
         raise
     except Exception as error:  # noqa: BLE001 - the book is published, which is what was asked for
         return Scores("failed", why=str(error) or type(error).__name__)
+
+
+def with_warning(core: Core, report: IngestReport) -> IngestReport:
+    """Have a report say if nobody has seen yet what the embedder's scores mean for the book."""
+    book = core.library.book(report.book_id)
+    warning = warning_of(book, core.calibrations.of(book))
+    return replace(report, warnings=(*report.warnings, warning)) if warning else report
 
 
 def _changed(report: IngestReport) -> float:

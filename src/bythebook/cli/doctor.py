@@ -9,7 +9,9 @@ import typer
 
 import bythebook
 from bythebook.bootstrap import Core
+from bythebook.calibrate.pipeline import warning_of
 from bythebook.cli.terminal import say
+from bythebook.errors import InputError
 from bythebook.http.health import Health, examine
 from bythebook.settings import PREFIX, Settings, load_settings, unknown_variables
 
@@ -21,7 +23,11 @@ def doctor() -> None:
     _show_settings(settings)
     sound = _check_folder(settings)
     core = Core(settings)
-    health = asyncio.run(_examined(core))
+    try:
+        health = asyncio.run(_examined(core))
+    except InputError as error:  # a part that cannot even be made
+        _line(False, "settings", f"{error.what} {error.help_message}".strip())
+        raise typer.Exit(1) from error
     for name, part in health.dependencies.items():
         _line(part.status == "ok", name, part.message or f"{part.latency_ms:.0f} ms")
     for book in core.library.books():
@@ -31,6 +37,8 @@ def doctor() -> None:
         told = f"{book.chunks:,} chunks, {scores}"
         _line(fits, f"book {book.book_id}", told if fits else wrong)
         sound = sound and fits
+        if fits and (warning := warning_of(book, core.calibrations.of(book))):
+            say(f"note {f'book {book.book_id}':<18} {warning}", "yellow")
     for name in unknown_variables():
         _line(False, name, "means nothing here: a misspelling?")
         sound = False

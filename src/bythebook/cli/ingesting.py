@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 import typer
 
 from bythebook.adapters.book_folder import BookFolder
-from bythebook.cli.calibrating import fit_published, live_fit, print_scores
+from bythebook.cli.calibrating import fit_published, live_fit, print_scores, with_warning
 from bythebook.cli.core import opened_core
 from bythebook.cli.reporting import (
     ingest_progress,
@@ -82,6 +82,7 @@ def ingest(
         before = live_fit(core, book_id)
         done = _run(order, core.ingest, show)
         scores = fit_published(core, done, before, show) if calibrate and not dry_run else None
+        done = done if dry_run else with_warning(core, done)
     values = {**report_values(done), "calibration": None if scores is None else asdict(scores)}
     if json_lines:
         typer.echo(json.dumps({"event": "report", **values}))

@@ -30,6 +30,7 @@ _STAGES: dict[Stage, str] = {
     "embedding": "Embedding",
     "publishing": "Publishing",
     "calibrating": "Calibrating",
+    "copying": "Copying",
 }
 _SHOWN = 5  # of what may be many
 

@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 import uvicorn
 
+from bythebook.ask.retrieve import require_embedder
 from bythebook.bootstrap import Core, sample_book
+from bythebook.calibrate.pipeline import warning_of
 from bythebook.cli.calibrating import fit_published, live_fit, print_scores
 from bythebook.cli.reporting import ingest_progress, print_report
 from bythebook.cli.terminal import say
-from bythebook.errors import InputError, RecordsFailed, RecordsOutdated
+from bythebook.errors import InputError, RecordsFailed, RecordsOutdated, StoreFailed
 from bythebook.http.app import create_app
 from bythebook.http.draining import Draining
 from bythebook.ingest.pipeline import IngestOrder, ingest
@@ -71,6 +73,7 @@ def _run(core: Core) -> None:
     _require_loopback(core)
     _require_free(settings)
     core.log()
+    _require_embedder(core)
     asyncio.run(_open_records(core))
     service = core.service()
     config = uvicorn.Config(
@@ -128,6 +131,19 @@ async def _open_records(core: Core) -> None:
             if database.address.file is not None or isinstance(error, RecordsOutdated):
                 raise
             _log.warning("%s Every question is answered 503 until it can.", error.what)
+
+
+def _require_embedder(core: Core) -> None:
+    """Refuse to serve books that another embedder indexed; warn of scores that nobody has seen."""
+    try:
+        books = core.library.books()
+    except StoreFailed as error:  # a damaged one can be put right while the others are served
+        _log.error("%s", error.what)
+        return
+    for book in books:
+        require_embedder(book, core.embedder)
+        if warning := warning_of(book, core.calibrations.of(book)):
+            _log.warning("%s", warning)
 
 
 def _require_free(settings: Settings) -> None:

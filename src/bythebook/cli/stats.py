@@ -52,6 +52,7 @@ def stats(
     _print_asked("Most asked", found.most_asked)
     _print_asked("Most refused, with the nearest section", found.most_refused)
     _print_chapters(found)
+    _print_models(found)
     _print_feedback(found)
 
 
@@ -80,6 +81,8 @@ async def _read(
 
 def _values(found: QueryStats, first: datetime, end: datetime) -> dict[str, Any]:
     values = asdict(found) | {"refusal_rates": found.refusal_rates}
+    for told, one in zip(values["models"], found.models, strict=True):
+        told["dropped_share"] = one.dropped_share
     period = {"since": first.date(), "until": (end - _DAY).date()}
     plain: dict[str, Any] = json.loads(json.dumps(period | values, default=_plain))
     return plain
@@ -147,6 +150,21 @@ def _print_chapters(found: QueryStats) -> None:
     table.add_column(style="dim")
     for cited in found.most_cited:
         table.add_row(f"{cited.times:,}", Text(_line(cited.chapter)), Text(cited.book_id))
+    out.print(table)
+
+
+def _print_models(found: QueryStats) -> None:
+    if not found.models:
+        return
+    table = _table("Language models: sentences that the book does not bear out were dropped")
+    table.add_column()
+    for _ in range(4):
+        table.add_column(justify="right")
+    for one in found.models:
+        price = "" if one.usd is None else f"${one.usd:,.4f}"
+        dropped = f"{one.dropped:,} of {one.sentences:,} sentences dropped"
+        share = f"{one.dropped_share:.1%}"
+        table.add_row(Text(_line(one.model)), dropped, share, f"{one.tokens:,} tokens", price)
     out.print(table)
 
 

@@ -1,11 +1,12 @@
 """What a run of the answer path finds and says, and the events it tells on the way."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bythebook.domain.books import Chunk, PageMark, Unit, UnitKind
 from bythebook.domain.questions import Mode, Plan
+from bythebook.domain.usage import Usage
 
 RefusalType = Literal[
     "empty_retrieval", "low_relevance", "insufficient_grounding", "selected_text_missing"
@@ -34,7 +35,7 @@ class Passage:
     chunk: Chunk
     relevance: float
     cosine: float | None = None  # none for a selection, which nothing retrieved
-    signal: float = 0.0  # what it was ordered by, whatever the book makes of it; 0 for a selection
+    signal: float = 0.0  # what it was ordered by, as the judge knows it; 0 for a selection
 
     @property
     def is_selection(self) -> bool:
@@ -200,7 +201,7 @@ class Answered:
     mode: Mode
     timings: Mapping[str, float]
     model_used: str = ""  # what wrote the sentences
-    tokens_used: int = 0  # that it was paid for; the book's own sentences cost none
+    usage: Usage = field(default_factory=Usage)  # the book's own words cost none
     missing: tuple[str, ...] = ()  # parts of the question that are not answered, as they were asked
 
     @property
@@ -224,7 +225,7 @@ class Refused:
     mode: Mode
     timings: Mapping[str, float]
     model_used: str = ""
-    tokens_used: int = 0
+    usage: Usage = field(default_factory=Usage)
 
 
 Event = Planned | Retrieved | Judged | Sentence | Fault | Answered | Refused

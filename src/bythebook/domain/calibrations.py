@@ -44,6 +44,7 @@ class Calibration:
     other_questions: int
     curve: tuple[RiskPoint, ...] = ()
     changed: float = 0.0  # share of the book's chunks that changed since it was fitted
+    quick: bool = False  # made by an ingest, of few questions
 
     def __post_init__(self) -> None:
         shares = (self.false_answer_rate, self.answer_from)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bythebook.domain.books import Chunk
+from bythebook.domain.conversations import Turn
 
 Mode = Literal["standard_rag", "selected_text_only"]
 
@@ -45,6 +46,9 @@ class Question:
     top_k: int = 5
     most_sentences: int | None = None  # in the answer; none: as many as it takes
     least_similarity: float | None = None  # of a passage, on contract C's scale; none: any
+    model: str | None = None  # that the reader names; none: the configured one
+    turns: tuple[Turn, ...] = ()  # that were said before, oldest first
+    asked: str = ""  # in the reader's words, where `text` was rewritten to stand alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +74,4 @@ class Plan:
     section: SectionSpan | None = None
     least_similarity: float | None = None
     parts: tuple[Part, ...] = ()  # of a question that asks several things; none: it asks one
+    model: str | None = None  # that the reader names

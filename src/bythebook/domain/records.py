@@ -61,6 +61,17 @@ class QueryEntry:
     has_sufficient_context: bool | None = None
     cited_sections: tuple[CitedSection, ...] = ()
     nearest_section: NearestSection | None = None
+    model: str | None = None  # the language model that was to write; none: the book's own words
+    sentences_shown: int = 0  # of those that the model proposed
+    sentences_dropped: int = 0  # of the same, since the book does not bear them out
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = None  # none: the provider names no price
+
+    @property
+    def tokens(self) -> int:
+        """All tokens that it took."""
+        return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,23 @@ class CitedChapter:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """How a language model did: what it took, and how much of what it wrote the book bears out."""
+
+    model: str
+    questions: int
+    sentences: int  # that it proposed
+    dropped: int  # of these
+    tokens: int
+    usd: float | None = None  # none: its provider names no price
+
+    @property
+    def dropped_share(self) -> float:
+        """The share of its sentences that were dropped."""
+        return self.dropped / self.sentences if self.sentences else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Feedback:
     """What a reader thought of an answer."""
 
@@ -114,6 +142,7 @@ class QueryStats:
     helpful: int = 0
     not_helpful: int = 0
     latest_reasons: tuple[Feedback, ...] = ()  # newest first
+    models: tuple[ModelRecord, ...] = ()  # by how often they were asked
 
     @property
     def refusal_rates(self) -> Mapping[RefusalType, float]:

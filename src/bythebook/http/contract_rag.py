@@ -137,7 +137,7 @@ def rag_router(desk: Desk, models: Sequence[str]) -> APIRouter:
 def to_question(body: RagRequest) -> Question:
     """Read the request; few sentences are not enough for steps or a list."""
     most = None if asks_for_list(body.query) else MOST_SENTENCES
-    return Question(body.query, Scope(body.book), body.top_k, most)
+    return Question(body.query, Scope(body.book), body.top_k, most, model=body.model)
 
 
 def to_response(query: str, outcome: Outcome, ports: AskPorts) -> RagResponse:
@@ -148,7 +148,7 @@ def to_response(query: str, outcome: Outcome, ports: AskPorts) -> RagResponse:
         answer=_no_match(outcome) if isinstance(outcome, Refused) else told_text(outcome),
         sources=_sources(answered, ports) if answered else [],
         model_used=outcome.model_used,
-        tokens_used=outcome.tokens_used,
+        tokens_used=outcome.usage.tokens,
         retrieval_count=len(outcome.passages),
         disclaimer=answered.disclaimer if answered else None,
     )

@@ -18,6 +18,8 @@ from bythebook.errors import (
     EmbedderFailed,
     Forbidden,
     InputError,
+    ModelFailed,
+    ModelTimeout,
     NoBooks,
     NotAdmitted,
     RecordsFailed,
@@ -165,6 +167,8 @@ _HTTP_MESSAGES: Mapping[ProblemKind, str] = {
     "store_unavailable": "The search service is temporarily unavailable. Please try again.",
     "embedder_unavailable": "Unable to process your query. Please try again.",
     "database_unavailable": "The records cannot be reached. Please try again.",
+    "model_timeout": "The answer took too long. Please try again.",
+    "model_failed": "Unable to generate an answer. Please try again.",
     "unauthorized": "This service needs a key.",
     "forbidden": "This key may not do that.",
     "rate_limited": "Too many requests. Please wait before trying again.",
@@ -191,12 +195,19 @@ def problem_of(error: Exception) -> Problem:
             _HTTP_MESSAGES["store_unavailable"],
             "The index could not be read.",
             error.retryable,
+            wait=error.retry_after,
         )
     if isinstance(error, EmbedderFailed):
         _log.error("embedder failed: %s", error)
         return Problem(
-            "embedder_unavailable", _HTTP_MESSAGES["embedder_unavailable"], "Embedding failed."
+            "embedder_unavailable",
+            _HTTP_MESSAGES["embedder_unavailable"],
+            "Embedding failed.",
+            error.retryable,
+            wait=error.retry_after,
         )
+    if isinstance(error, ModelFailed):
+        return _of_model(error)
     if isinstance(error, RecordsFailed):
         _log.error("records failed: %s", error)
         return Problem("database_unavailable", _HTTP_MESSAGES["database_unavailable"])
@@ -210,6 +221,13 @@ def problem_of(error: Exception) -> Problem:
         return Problem("validation_failed", error.what, error.help_message or None)
     _log.error("%s: %s", type(error).__name__, error)
     return Problem("internal", _HTTP_MESSAGES["internal"])
+
+
+def _of_model(error: ModelFailed) -> Problem:
+    """Tell of a language model; how long to wait, where its provider or a breaker said so."""
+    _log.error("model failed: %s", error)
+    kind: ProblemKind = "model_timeout" if isinstance(error, ModelTimeout) else "model_failed"
+    return Problem(kind, _HTTP_MESSAGES[kind], retryable=error.retryable, wait=error.retry_after)
 
 
 def _not_admitted(error: NotAdmitted) -> Problem:

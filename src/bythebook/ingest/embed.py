@@ -10,7 +10,7 @@ from bythebook.domain.books import Chunk
 from bythebook.errors import EmbedderFailed
 from bythebook.ports import Embedder, Vector, VectorCache, Vectors
 
-BATCH = 64  # chunks between two writes to the cache: about what a killed run may lose
+BATCH = 96  # chunks between two writes to the cache: about what a killed run may lose; a request to Cohere
 
 
 @dataclass(frozen=True, slots=True)

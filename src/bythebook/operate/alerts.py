@@ -14,6 +14,7 @@ _log = logging.getLogger("bythebook.alerts")
 CALM = timedelta(seconds=30)  # without a failure, before a sound check ends an incident
 MOST_WAITING = 100  # calls
 CHECK_SECONDS = 20.0
+NEEDED = frozenset({"model", "embedder", "store"})  # without which no question is answered
 Check = Callable[[], Awaitable[None]]
 
 
@@ -52,7 +53,8 @@ class Alerts:
         if part in self._incidents:
             return
         incident = self._incidents[part] = Incident(part, message, self._last_failure[part])
-        _log.error("a part failed: %s", message, extra={"part": part})
+        level = logging.CRITICAL if part in NEEDED else logging.ERROR
+        _log.log(level, "a part failed: %s", message, extra={"part": part})
         self._call(incident)
 
     def recovered(self, part: str) -> None:

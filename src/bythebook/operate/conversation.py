@@ -179,7 +179,12 @@ def _standing_alone(asked: Asked, turns: Sequence[Turn]) -> Asked:
     """Ask what the message means; a selection is what a message that comes with it is about."""
     question, text = asked.question, asked.text or asked.question.text
     if question.scope.selected_text is None and not make_plan(question).overview:
-        question = replace(question, text=standalone_question(question.text, turns))
+        question = replace(
+            question,
+            text=standalone_question(question.text, turns),
+            turns=tuple(turns),
+            asked=question.text,
+        )
     return replace(asked, question=question, text=text)
 
 

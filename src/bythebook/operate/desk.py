@@ -4,7 +4,15 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from bythebook.ask.pipeline import AskPorts, answer
-from bythebook.domain.answers import Answered, Event, Fault, Outcome, Refused, Retrieved
+from bythebook.domain.answers import (
+    Answered,
+    Event,
+    Fault,
+    Outcome,
+    Refused,
+    Retrieved,
+    Sentence,
+)
 from bythebook.operate.asked import Asked
 from bythebook.operate.journal import Journal, Note
 
@@ -27,13 +35,19 @@ class Desk:
 
     async def answer(self, asked: Asked, note: Note) -> AsyncGenerator[Event]:
         """Tell what happens to a question, for someone who notes it; leaving early stops the work."""
-        async with aclosing(answer(asked.question, self.ports)) as events:
+        if self.ports.uses_model:
+            note.model = self.ports.answering(asked.question.model)
+        async with aclosing(answer(asked.question, self.ports, note.bill)) as events:
             async for event in events:
                 match event:
                     case Retrieved():
                         note.found = event.passages
+                    case Sentence():
+                        self.journal.sentence(note, dropped=False)
                     case Fault():
                         self.journal.fault(asked, event)
+                        if event.dropped:
+                            self.journal.sentence(note, dropped=True)
                         continue  # ours to know; nothing of it was shown
                     case Answered() | Refused():
                         note.outcome = event

@@ -4,15 +4,17 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from bythebook.ask.bill import Bill
 from bythebook.domain.answers import Fault, Outcome, Passage
 from bythebook.domain.records import QueryEntry
 from bythebook.errors import InputError, PartFailed
 from bythebook.operate.alerts import Alerts
 from bythebook.operate.asked import Asked
 from bythebook.operate.entry import ended_entry, failed_entry
+from bythebook.operate.model_watch import ModelWatch
 from bythebook.ports import Metrics, QueryLog
 
 _log = logging.getLogger("bythebook.questions")
@@ -28,15 +30,39 @@ class Note:
 
     found: Sequence[Passage] = ()
     outcome: Outcome | None = None
+    model: str | None = None  # that writes; none: the book's own words
+    shown: int = 0  # of the sentences that it proposed
+    dropped: int = 0
+    bill: Bill = field(default_factory=Bill)
+
+    def on(self, entry: QueryEntry) -> QueryEntry:
+        """Add to an entry what a language model did for it."""
+        usage = self.bill.usage
+        return replace(
+            entry,
+            model=self.model,
+            sentences_shown=self.shown,
+            sentences_dropped=self.dropped,
+            prompt_tokens=usage.prompt,
+            completion_tokens=usage.completion,
+            usd=usage.usd,
+        )
 
 
 class Journal:
     """Keeps entries in the order they came, by one writer that no answer waits for."""
 
-    def __init__(self, records: QueryLog, metrics: Metrics, alerts: Alerts | None = None) -> None:
+    def __init__(
+        self,
+        records: QueryLog,
+        metrics: Metrics,
+        alerts: Alerts | None = None,
+        watch: ModelWatch | None = None,
+    ) -> None:
         self._records = records
         self._metrics = metrics
         self._alerts = alerts or Alerts(metrics)
+        self._watch = watch or ModelWatch()
         self._waiting: asyncio.Queue[QueryEntry | asyncio.Event] = asyncio.Queue(MOST_WAITING)
 
     @contextmanager
@@ -51,7 +77,7 @@ class Journal:
             self._end(asked, note, error)
             raise
         except BaseException as error:
-            self._fail(asked, error)
+            self._fail(asked, note, error)
             raise
         else:
             self._end(asked, note, None)
@@ -61,6 +87,15 @@ class Journal:
         self._metrics.sentence_fault(fault)
         told = {"request_id": str(asked.request_id), "fault": fault.kind, "dropped": fault.dropped}
         _log.info("sentence fault", extra=told)
+
+    def sentence(self, note: Note, *, dropped: bool) -> None:
+        """Count a sentence that a language model proposed, if one did."""
+        if note.model is None:
+            return
+        note.dropped += dropped
+        note.shown += not dropped
+        self._metrics.model_sentence(note.model, dropped=dropped)
+        self._watch.sentence(note.model, dropped=dropped)
 
     async def settled(self, most_seconds: float = SETTLE_SECONDS) -> None:
         """Wait until what was noted so far is kept, or the records prove too slow."""
@@ -114,24 +149,23 @@ class Journal:
 
     def _end(self, asked: Asked, note: Note, error: BaseException | None) -> None:
         if (outcome := note.outcome) is None:
-            self._record(failed_entry(asked), _NONE, 0, type(error).__name__)
+            self._record(note.on(failed_entry(asked)), _NONE, type(error).__name__)
         else:
-            entry = ended_entry(asked, note.found, outcome)
-            self._record(entry, outcome.timings, outcome.tokens_used)
+            self._record(note.on(ended_entry(asked, note.found, outcome)), outcome.timings)
 
-    def _fail(self, asked: Asked, error: BaseException) -> None:
+    def _fail(self, asked: Asked, note: Note, error: BaseException) -> None:
         if isinstance(error, PartFailed):
-            if error.retryable:
+            if error.retryable and error.is_unwell:
                 self._alerts.failed(error.part, error.what)
             else:  # does not mend by itself: the watch tells of it, lest any reader could call
                 self._metrics.part_failed(error.part)
-        self._record(failed_entry(asked), _NONE, 0, type(error).__name__)
+        self._record(note.on(failed_entry(asked)), _NONE, type(error).__name__)
 
     def _record(
-        self, entry: QueryEntry, timings: Mapping[str, float], tokens: int, error: str | None = None
+        self, entry: QueryEntry, timings: Mapping[str, float], error: str | None = None
     ) -> None:
-        self._metrics.question(entry, timings, tokens)
-        _log.info("question", extra=_told(entry, timings, tokens, error))
+        self._metrics.question(entry, timings)
+        _log.info("question", extra=_told(entry, timings, error))
         try:
             self._waiting.put_nowait(entry)
         except asyncio.QueueFull:
@@ -152,11 +186,10 @@ def _short(score: float | None) -> float | None:
     return None if score is None else round(score, 4)
 
 
-def _told(
-    entry: QueryEntry, timings: Mapping[str, float], tokens: int, error: str | None
-) -> dict[str, object]:
+def _told(entry: QueryEntry, timings: Mapping[str, float], error: str | None) -> dict[str, object]:
     """Give what the log says of a question: how it went, not its words."""
-    return {
+    of_model = {"model": entry.model, "dropped": entry.sentences_dropped, "usd": entry.usd}
+    return (of_model if entry.model else {}) | {
         "request_id": str(entry.request_id),
         "session_id": str(entry.session_id) if entry.session_id else None,
         "contract": entry.contract,
@@ -169,6 +202,6 @@ def _told(
         "borderline": entry.borderline,
         "chunks": entry.chunks_retrieved,
         "timings_ms": {stage: round(value, 1) for stage, value in timings.items()},
-        "tokens": tokens,
+        "tokens": entry.tokens,
         "processing_ms": entry.processing_time_ms,
     }

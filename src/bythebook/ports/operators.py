@@ -25,8 +25,12 @@ class Metrics(Protocol):
         """Count a request to a route, by its template."""
         ...
 
-    def question(self, entry: QueryEntry, timings: Mapping[str, float], tokens: int) -> None:
+    def question(self, entry: QueryEntry, timings: Mapping[str, float]) -> None:
         """Count a question with its verdict, the milliseconds of its stages and what it cost."""
+        ...
+
+    def model_sentence(self, model: str, *, dropped: bool) -> None:
+        """Count a sentence that a language model proposed."""
         ...
 
     def sentence_fault(self, fault: Fault) -> None:

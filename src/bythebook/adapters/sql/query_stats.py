@@ -10,7 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bythebook.adapters.sql.tables import feedback, queries
 from bythebook.domain.answers import NearestSection
-from bythebook.domain.records import AskedQuestion, CitedChapter, DayCount, Feedback, QueryStats
+from bythebook.domain.records import (
+    AskedQuestion,
+    CitedChapter,
+    DayCount,
+    Feedback,
+    ModelRecord,
+    QueryStats,
+)
 
 _columns = queries.c
 # "What is URDF" and "what is urdf?" are one question. SQLite folds the case of ASCII only.
@@ -54,6 +61,7 @@ async def read_stats(connection: AsyncConnection, asked: Asked, most: int) -> Qu
         helpful=words.get(True, 0),
         not_helpful=words.get(False, 0),
         latest_reasons=await _latest_reasons(connection, asked, most),
+        models=await _models(connection, asked),
     )
 
 
@@ -118,6 +126,24 @@ async def _latest_reasons(
         .limit(most)
     )
     return tuple(Feedback(*row) for row in await connection.execute(newest))
+
+
+async def _models(connection: AsyncConnection, asked: Asked) -> tuple[ModelRecord, ...]:
+    shown, dropped = _columns.sentences_shown, _columns.sentences_dropped
+    rows = await connection.execute(
+        select(
+            _columns.model,
+            func.count(),
+            func.sum(shown + dropped),
+            func.sum(dropped),
+            func.sum(_columns.prompt_tokens + _columns.completion_tokens),
+            func.sum(_columns.usd),
+        )
+        .where(asked.condition, _columns.model.is_not(None))
+        .group_by(_columns.model)
+        .order_by(func.count().desc(), _columns.model)
+    )
+    return tuple(ModelRecord(*row) for row in rows)
 
 
 async def _most_cited(

@@ -20,6 +20,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     Uuid,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Dialect
@@ -36,7 +37,7 @@ from bythebook.domain.records import (
     ThreadState,
 )
 
-HEAD = "0002"  # the newest migration, so that opening need not load Alembic
+HEAD = "0003"  # the newest migration, so that opening need not load Alembic
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -112,6 +113,12 @@ queries = Table(
     Column("processing_time_ms", Integer(), nullable=False),
     Column("created_at", UtcTime(), nullable=False),
     Column("owner", String(64), server_default=OPEN, nullable=False),
+    Column("model", Text()),
+    *(
+        Column(name, Integer(), server_default=text("0"), nullable=False)
+        for name in ("sentences_shown", "sentences_dropped", "prompt_tokens", "completion_tokens")
+    ),
+    Column("usd", Float()),
     _one_of("contract", ContractName),
     _one_of("mode", Mode),
     _one_of("status", QueryStatus),

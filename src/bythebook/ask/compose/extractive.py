@@ -1,7 +1,7 @@
 """Evidence -> drafts: the book's own sentences, the fewest that answer, in reading order."""
 
 import re
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 
 from bythebook.ask.compose.context import announces, needed
 from bythebook.ask.compose.trim import (
@@ -36,7 +36,7 @@ _ASKS_FOR_STEPS = re.compile(
 class ExtractiveGenerator:
     """Answers in the book's own words: grounded by construction."""
 
-    async def compose(self, plan: Plan, judgement: Judgement) -> AsyncIterator[Draft]:
+    async def compose(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft]:
         """Give the chosen units, each as a sentence that quotes itself."""
         for draft in drafts_of(answer_units(plan, judgement)):
             yield draft

@@ -2,13 +2,15 @@
 
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from itertools import accumulate
 
 from bythebook.ask.verify.facts import Facts
+from bythebook.ask.verify.framing import is_lifted
 from bythebook.ask.verify.likeness import is_altered, is_stitched, is_stitched_over
 from bythebook.ask.verify.quotes import ELLIPSIS, Page, Pages, Span, cuts_word, pieces_of
 from bythebook.ask.verify.reversal import difference, is_about
+from bythebook.ask.verify.strangers import is_strange
 from bythebook.domain.answers import Citation, Draft, Fault, FaultKind, Passage, Sentence
 from bythebook.domain.sentences import split_sentences
 from bythebook.ports import Support
@@ -20,13 +22,14 @@ MOST_CHARACTERS = 2000  # of a sentence in other words than the book's
 _MOST_TRIES = 1000  # occurrences of a sentence looked at, to find the one that is quoted
 _TELLING = re.compile(r"\d|[^\W_]{4}|[^\x00-\u024f]")  # "the" is a quote of nothing
 _LIST_MARK = re.compile(r"\A\s*(?:(?:step\s)?\d{1,3}[.):]\s+|[*•–-]\s+)", re.IGNORECASE)
+_BREAK = re.compile(r"(?<=[.!?])\s+(?=\S)|…")  # also before a small letter, lest one be hidden so
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _log = logging.getLogger("bythebook.sentences")
 
 
 async def verify(
     drafts: AsyncIterator[Draft], passages: Sequence[Passage], support: Support
-) -> AsyncIterator[Sentence | Fault]:
+) -> AsyncGenerator[Sentence | Fault]:
     """Let through, one by one, the sentences that the passages bear out; tell what was wrong."""
     pages = Pages(passages)
     async for draft in drafts:
@@ -73,20 +76,36 @@ async def _failing(
     if _SURROGATE.search(text) or not pieces_of(text):
         return "unsupported"
     cited = [page for c in _one_of_each(citations) if (page := pages.named(c.passage))]
+    if any(is_lifted(part, _all_sentences(cited)) for part in _parts(text)):
+        return "unsupported"
     if any(_is_verbatim(text, page, _covered(page, citations)) for page in cited):
         return None
     if len(text) > MOST_CHARACTERS or not any(_TELLING.search(c.quote) for c in citations):
         return "unsupported"
     if kind := _contrary(_without_mark(text), cited):
         return kind
-    if await support.support(text, [page.passage for page in cited]) >= SUPPORTED_FROM:
+    if any(
+        is_strange(part, [page.passage.chunk.context for page in cited]) for part in _parts(text)
+    ):
+        return "unsupported"
+    if await _is_supported(text, cited, support):
         return None
     return "stitched" if is_stitched(text, cited) else "unsupported"
 
 
+async def _is_supported(text: str, cited: Sequence[Page], support: Support) -> bool:
+    """Ask whether the pages bear out the whole and each thing in it."""
+    passages = [page.passage for page in cited]
+    parts = list(_parts(text))
+    for one in (text, *parts) if len(parts) > 1 else (text,):
+        if await support.support(one, passages) < SUPPORTED_FROM:
+            return False
+    return True
+
+
 def _contrary(text: str, cited: Sequence[Page]) -> FaultKind | None:
     """Say what speaks against a sentence in other words, before a model is asked what speaks for it."""
-    said = [_without_mark(sentence) for page in cited for sentence in _sentences(page)]
+    said = [_without_mark(sentence) for sentence in _all_sentences(cited)]
     if turned := difference(text, said):
         return turned
     if Facts(page.passage.chunk.context for page in cited).missing(text):
@@ -100,8 +119,15 @@ def _without_mark(sentence: str) -> str:
     return _LIST_MARK.sub("", sentence)
 
 
-def _sentences(page: Page) -> Iterator[str]:
-    return (page.text[start:end] for start, end in split_sentences(page.text))
+def _all_sentences(cited: Sequence[Page]) -> Iterator[str]:
+    """Give what the cited pages say, sentence by sentence."""
+    for page in cited:
+        yield from (page.text[start:end] for start, end in split_sentences(page.text))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Give each thing that is said where a text says several: one true thing vouches for no other."""
+    return (part for part in _BREAK.split(_without_mark(text)) if _TELLING.search(part))
 
 
 def _quoted(draft: Draft, pages: Pages) -> tuple[tuple[Citation, ...], list[FaultKind]]:

@@ -1,0 +1,46 @@
+"""The parts that an answer is made with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bythebook.ask.compose.extractive import EXTRACTIVE
+from bythebook.ports import (
+    Calibrations,
+    ChunkIndex,
+    Embedder,
+    Generator,
+    Judge,
+    Library,
+    Planner,
+    Searcher,
+    Support,
+    Validator,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskPorts:
+    """The parts an answer needs; planner, searcher and validator only where a model plays them."""
+
+    library: Library
+    embedder: Embedder
+    index: ChunkIndex
+    calibrations: Calibrations
+    judge: Judge
+    support: Support
+    generator: Generator
+    reader_url: str
+    model: str = EXTRACTIVE  # what the generator is, unless a reader names another
+    model_named: Callable[[str], str] | None = None  # a reader's name for it -> what answers
+    planner: Planner | None = None
+    searcher: Searcher | None = None
+    validator: Validator | None = None
+
+    def answering(self, named: str | None) -> str:
+        """Say what answers, where a reader may have named a model."""
+        return self.model_named(named) if self.model_named and named else self.model
+
+    @property
+    def uses_model(self) -> bool:
+        """Whether a language model writes, rather than the book itself."""
+        return self.model != EXTRACTIVE

@@ -1,0 +1,120 @@
+"""A language model that fails, as each contract tells it; and what it took, where it answers."""
+
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from tests.contracts.fakes import MemoryThreads, call, fake_service
+from tests.unit.test_answer_path import ports as ask_ports
+
+from bythebook.domain.answers import Draft, Judgement
+from bythebook.domain.questions import Plan
+from bythebook.domain.usage import Usage
+from bythebook.errors import BadAnswer, ModelFailed, ModelTimeout
+from bythebook.http.app import Service
+from bythebook.operate.desk import Desk
+
+SECRET = "sk-secret"
+QUESTION = "What is a gait?"
+WAYS = {"/api/query": "query", "/query": "query", "/chat/run": "message", "/ask": "question"}
+
+
+class Model:
+    """Answers with its evidence, then fails if it was told to."""
+
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.failure = failure
+        self.named: list[str | None] = []
+
+    async def compose(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft | Usage]:
+        self.named.append(plan.model)
+        first = judgement.evidence[0]
+        if self.failure is None:
+            yield Draft(first.quote, ((first.passage, first.quote),))
+        yield Usage(90, 10, 0.002)
+        if self.failure is not None:
+            raise self.failure
+
+
+def service_with(model: Model) -> Service:
+    plain = fake_service()
+    ports = replace(
+        ask_ports(),
+        generator=model,
+        model="maker/model",
+        model_named=lambda name: f"maker/{name}",
+    )
+    return replace(plain, desk=Desk(ports, plain.desk.journal), threads=MemoryThreads())
+
+
+def asked(path: str, failure: Exception) -> httpx.Response:
+    return call(service_with(Model(failure)), "POST", path, {WAYS[path]: QUESTION})
+
+
+def kind_of(body: dict[str, Any]) -> str:
+    error = body.get("error_type") or body["error"]
+    return str(error["code"] if isinstance(error, dict) else error)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "kind"),
+    [
+        ("/api/query", 504, "OPENROUTER_TIMEOUT"),
+        ("/query", 504, "TimeoutError"),
+        ("/chat/run", 503, "model_timeout"),
+        ("/ask", 503, "model_timeout"),
+    ],
+)
+def test_a_model_that_is_late(path: str, status: int, kind: str) -> None:
+    reply = asked(path, ModelTimeout(f"Too late with {SECRET}."))
+    assert (reply.status_code, kind_of(reply.json())) == (status, kind)
+    assert reply.headers["Retry-After"] == "5"
+    assert SECRET not in reply.text
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/api/query", "OPENROUTER_FAILURE"),
+        ("/query", "GenerationError"),
+        ("/chat/run", "model_failed"),
+        ("/ask", "model_failed"),
+    ],
+)
+@pytest.mark.parametrize("wait", [None, 17])
+def test_a_model_that_fails(path: str, kind: str, wait: int | None) -> None:
+    reply = asked(path, ModelFailed(f"Down with {SECRET}.", retry_after=wait))
+    assert (reply.status_code, kind_of(reply.json())) == (502, kind)
+    assert reply.headers.get("Retry-After") == (str(wait) if wait else None)
+    assert SECRET not in reply.text
+
+
+def test_an_answer_that_cannot_be_used_is_a_failure_as_well() -> None:
+    assert asked("/ask", BadAnswer("No JSON.")).status_code == 502
+
+
+def test_a_stream_that_has_begun_ends_in_the_failure() -> None:
+    service = service_with(Model(ModelTimeout("Too late.")))
+    told = call(service, "POST", "/chat/stream", {"message": QUESTION}).text
+    last = told.strip().split("\n\n")[-1]
+    assert last.startswith("event: error\n")
+    assert json.loads(last.partition("data: ")[2])["error"] == "model_timeout"
+
+
+def test_contract_b_tells_which_model_answered_and_what_it_took() -> None:
+    model = Model()
+    service = service_with(model)
+    name = service.models[0]
+    named = call(service, "POST", "/query", {"query": QUESTION, "model": name}).json()
+    plain = call(service, "POST", "/query", {"query": QUESTION}).json()
+    assert (named["model_used"], named["tokens_used"]) == (f"maker/{name}", 100)
+    assert (plain["model_used"], plain["tokens_used"]) == ("maker/model", 100)
+    assert model.named == [name, None]
+    page = service.metrics.page(())[0].decode()
+    assert f'model_tokens_total{{kind="prompt",model="maker/{name}"}} 90.0' in page
+    assert 'model_usd_total{model="maker/model"} 0.002' in page
+    assert 'model_sentences_total{model="maker/model",outcome="shown"} 1.0' in page
+    assert call(service, "POST", "/query", {"query": QUESTION, "model": "x"}).status_code == 422

@@ -1,0 +1,231 @@
+"""Twelve ways in which a model misbehaves, each met with one right end by every contract."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.adapters.model_stub import KEY, Answer, ModelStub, answer_text, serving_model
+from tests.faults.model_service import (
+    MODEL_NAME,
+    QUICK,
+    READY_SECONDS,
+    WAYS,
+    ModelService,
+    Told,
+    ask,
+    serving_with_model,
+)
+from tests.faults.served import HIGH_LIMITS, Served, library_of, served
+
+from bythebook.adapters.providers.resilience import MODEL
+from bythebook.bootstrap import Core
+
+QUESTION = "How do ROS 2 nodes communicate?"
+QUOTE = (
+    "ROS 2 nodes communicate in three main ways: by publishing messages on topics, by calling "
+    "services, and by sending goals to actions."
+)
+GOOD = answer_text((QUOTE, [(1, QUOTE)]))
+STATUSES = {  # of failures, by contract; a stream that has begun is a 200
+    "model_failed": {"A": 502, "B": 502, "C": 502, "D": 502, "stream": 200},
+    "model_timeout": {"A": 504, "B": 504, "C": 503, "D": 503, "stream": 200},
+}
+
+
+@dataclass(frozen=True)
+class Misbehaviour:
+    """What a model does, what becomes of it, and how many calls that may take."""
+
+    answer: Answer
+    verdict: str = "model_failed"
+    calls: int = 1
+
+
+MISBEHAVIOURS = {
+    "a 200 with an error body": Misbehaviour(
+        Answer(body={"error": {"message": f"no capacity for {KEY}", "code": 502}})
+    ),
+    "finish_reason error": Misbehaviour(Answer(GOOD, end="error")),
+    "a stream cut mid-sentence": Misbehaviour(Answer(GOOD[:70], end=None)),
+    "an empty answer": Misbehaviour(Answer("")),
+    "garbage for JSON": Misbehaviour(Answer('{"sentences": [{"text" "ROS 2 nod%%% ]'), calls=2),
+    "a wrong schema": Misbehaviour(Answer('{"answer": "By topics."}'), calls=2),
+    "citations of unknown passages": Misbehaviour(
+        Answer(answer_text(("Nodes talk by smoke signals.", [(77, "smoke signals are used")]))),
+        "refused",
+        calls=2,
+    ),
+    "altered quotes": Misbehaviour(
+        Answer(
+            answer_text(
+                (
+                    QUOTE.replace("three", "five").replace("services", "pigeons"),
+                    [(1, QUOTE.replace("three", "five").replace("services", "pigeons"))],
+                )
+            )
+        ),
+        "refused",
+        calls=2,
+    ),
+    "a stall after two tokens": Misbehaviour(Answer(GOOD, stall_after=3), "model_timeout"),
+    "a 429 with Retry-After": Misbehaviour(
+        Answer(status=429, headers={"Retry-After": "17"}, body={"error": {"message": KEY}})
+    ),
+    "a 500": Misbehaviour(Answer(status=500, body={"error": {"message": f"at /srv for {KEY}"}})),
+    "an answer of 10 MB": Misbehaviour(
+        Answer(GOOD[:-2] + ", " + "x" * 10_000_000, piece=4096), calls=1
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def stub() -> Iterator[ModelStub]:
+    with serving_model() as stub:
+        yield stub
+    assert stub.faults == []  # every request was in the published shape
+
+
+@pytest.fixture(scope="module")
+def service(
+    stub: ModelStub, sample_core: Core, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ModelService]:
+    folder = tmp_path_factory.mktemp("misbehaviours") / "data"
+    with serving_with_model(sample_core, folder, stub.url, QUICK) as service:
+        service.ask("A", QUESTION)  # whatever is loaded late is loaded now
+        yield service
+
+
+@pytest.fixture(scope="module")
+def own_seconds(service: ModelService, stub: ModelStub) -> float:
+    """What the service itself takes here and now, besides waiting for a model."""
+    stub.will(Answer(GOOD))
+    return max(service.ask("A", QUESTION).seconds for _ in range(3))
+
+
+def check_end(told: Told, verdict: str) -> None:
+    """See that a reply is the one right end, in the contract's own terms, and gives nothing away."""
+    assert told.terminals == 1
+    assert told.verdict == verdict, told.body
+    expected = STATUSES[verdict][told.way] if verdict in STATUSES else 200
+    assert told.status == expected, told.body
+    assert KEY not in told.body
+    assert "/srv" not in told.body
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_model_that_behaves_is_heard_by_every_contract(
+    service: ModelService, stub: ModelStub, way: str
+) -> None:
+    service.fresh()
+    stub.will(Answer(GOOD))
+    told = service.ask(way, QUESTION)
+    check_end(told, "answered")
+    assert QUOTE in told.body
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", MISBEHAVIOURS)
+def test_ends_in_one_right_result(
+    service: ModelService, stub: ModelStub, own_seconds: float, name: str, way: str
+) -> None:
+    one = MISBEHAVIOURS[name]
+    service.fresh()
+    stub.will(one.answer)
+    told = service.ask(way, QUESTION)
+    check_end(told, one.verdict)
+    assert told.seconds < QUICK.timeout + 1 + 2 * own_seconds
+    assert len(stub.requests) == one.calls
+    assert "smoke" not in told.body
+    assert "pigeons" not in told.body
+
+
+@pytest.mark.parametrize("way", ["A", "B", "C", "D"])
+def test_how_long_to_wait_is_passed_on_and_held_to(
+    service: ModelService, stub: ModelStub, own_seconds: float, way: str
+) -> None:
+    service.fresh()
+    stub.will(MISBEHAVIOURS["a 429 with Retry-After"].answer)
+    first, second = service.ask(way, QUESTION), service.ask(way, QUESTION)
+    for told in (first, second):
+        check_end(told, "model_failed")
+        assert 15 <= int(told.headers["Retry-After"]) <= 17
+    assert second.seconds < 1 + 2 * own_seconds
+    assert len(stub.requests) == 1
+
+
+def test_sentences_shown_before_a_cut_do_not_make_it_a_success(
+    service: ModelService, stub: ModelStub
+) -> None:
+    service.fresh()
+    stub.will(Answer(f"{GOOD[:-2]}, " + '{"text": "And by', end=None))
+    told = service.ask("stream", QUESTION)
+    assert QUOTE in told.body  # it was verified, and sent as soon as it was
+    check_end(told, "model_failed")
+    session = told.body.partition('"session_id":"')[2][:36]
+    assert session == ""  # the thread is told of by `done` only
+
+
+def test_a_failed_exchange_leaves_no_answer_in_the_conversation(
+    service: ModelService, stub: ModelStub
+) -> None:
+    service.fresh()
+    stub.will(Answer(GOOD))
+    session = service.ask("C", QUESTION).value["session_id"]
+    stub.will(Answer(GOOD[:70], end=None))
+    failed = service.ask("C", "What are the topics of a node?", session_id=session)
+    check_end(failed, "model_failed")
+    stub.will(Answer(answer_text()))
+    after = service.ask("C", "What is the main weakness of a quadruped?", session_id=session)
+    check_end(after, "refused")
+
+
+# The same with the real command in a process of its own, whose memory and deadlines are its own.
+
+
+@pytest.fixture(scope="module")
+def process(
+    stub: ModelStub, sample_core: Core, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    folder = library_of(sample_core, tmp_path_factory.mktemp("process") / "data")
+    settings = {
+        **HIGH_LIMITS,
+        "BYTHEBOOK_LLM_BASE_URL": stub.url,
+        "BYTHEBOOK_LLM_API_KEY": KEY,
+        "BYTHEBOOK_LLM_MODEL": MODEL_NAME,
+    }
+    with served(folder, settings, READY_SECONDS) as process:
+        yield process
+
+
+def test_an_answer_of_10_mb_does_not_fill_the_memory(process: Served, stub: ModelStub) -> None:
+    url = f"http://127.0.0.1:{process.port}"
+    stub.will(Answer(GOOD))
+    check_end(ask(url, "A", QUESTION), "answered")
+    before = process.footprint().megabytes
+    for text, piece in ((" " * 10_000_000, 4096), ("x" * 10_000_000, 10_000_000)):
+        stub.will(Answer(GOOD[:-2] + text, piece=piece))
+        told = ask(url, "A", QUESTION)
+        check_end(told, "model_failed")
+        assert told.seconds < MODEL.timeout + 1
+    assert peak(process) - before < 60
+    stub.will(Answer(GOOD))
+    check_end(ask(url, "stream", QUESTION), "answered")
+
+
+@pytest.mark.skipif(not os.environ.get("SLOW"), reason="waits out the real deadline; set SLOW=1")
+def test_a_stalled_model_is_given_up_at_the_real_deadline(process: Served, stub: ModelStub) -> None:
+    stub.will(Answer(GOOD, stall_after=3))
+    told = ask(f"http://127.0.0.1:{process.port}", "stream", QUESTION)
+    check_end(told, "model_timeout")
+    assert MODEL.gap is not None
+    assert MODEL.gap - 1 < told.seconds < MODEL.gap + 1
+
+
+def peak(process: Served) -> float:
+    """Read the most megabytes that a process ever held."""
+    status = Path(f"/proc/{process.process.pid}/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
