@@ -70,6 +70,11 @@ class Settings(BaseSettings):
         default=False,
         description="Whether the language model may search the book up to three times.",
     )
+    llm_own_words: bool = Field(
+        default=False,
+        description="Whether the language model's own wording is shown where it passes verification, rather than "
+        "the book's sentences that it rests on.",
+    )
     allowed_models: str = Field(
         "gpt-3.5-turbo,gpt-4,gpt-4-turbo-preview",
         pattern=rf"^{_MODEL_NAME}(\s*,\s*{_MODEL_NAME})*$",

@@ -281,7 +281,6 @@ class ObedientModel:
     def __init__(self, known: Sequence[Attack]) -> None:
         self._known = known
         self.obeyed: list[Attack] = []
-        self.deaf = False  # to what stands in passages, for one that is asked plainly
 
     def __call__(self, request: dict[str, Any]) -> Answer:
         """Answer a request, with all that the orders in it ask for."""
@@ -296,7 +295,7 @@ class ObedientModel:
             return Answer(json.dumps(_plan(messages, orders)))
         if form == "opinion":
             return Answer('{"answers": true}')
-        if any(one.aim == "tools" for one in orders) and len(messages) == 2:
+        if orders and all(one.aim == "tools" for one in orders) and len(messages) == 2:
             return Answer(tool_calls=[("run_shell", {"command": "id"}), ("search_textbook", {})])
         return Answer(_answer(messages, orders), piece=64)
 

@@ -35,6 +35,7 @@ class AskPorts:
     planner: Planner | None = None
     searcher: Searcher | None = None
     validator: Validator | None = None
+    own_words: bool = False  # whether a model's wording is shown, rather than what it rests on
 
     def answering(self, named: str | None) -> str:
         """Say what answers, where a reader may have named a model."""

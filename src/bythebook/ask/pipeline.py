@@ -8,6 +8,7 @@ from functools import partial
 
 from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.bill import Bill
+from bythebook.ask.compose.book_words import BookWords
 from bythebook.ask.compose.room import within_room
 from bythebook.ask.confidence import near_enough
 from bythebook.ask.consult import planned, reviewed, searched
@@ -119,7 +120,7 @@ async def _steps(question: Question, ports: AskPorts, bill: Bill) -> AsyncGenera
         drafts = bill.drafts(generator.compose(plan, judgement))
         if ports.uses_model:
             drafts = within_room(drafts, plan.most_sentences, sentences)
-        async with aclosing(_verified(drafts, passages, ports)) as verified:
+        async with aclosing(_verified(drafts, plan, passages, ports)) as verified:
             async for sentence in verified:
                 if isinstance(sentence, Sentence):
                     sentences.append(sentence)
@@ -153,14 +154,22 @@ async def _found(plan: Plan, ports: AskPorts) -> tuple[Passage, ...]:
 
 
 async def _verified(
-    drafts: AsyncGenerator[Draft], passages: tuple[Passage, ...], ports: AskPorts
+    drafts: AsyncGenerator[Draft], plan: Plan, passages: tuple[Passage, ...], ports: AskPorts
 ) -> AsyncGenerator[Sentence | Fault]:
     """Let through what the passages bear out, set as the book sets it; leaving early stops the writing."""
+    book = BookWords(plan.most_sentences) if ports.uses_model and not ports.own_words else None
     async with aclosing(drafts), aclosing(verify(drafts, passages, ports.support)) as verified:
-        async for sentence in verified:
-            if isinstance(sentence, Sentence) and needs_mark(sentence):
-                sentence = await asyncio.to_thread(with_mark, sentence, ports.library)
-            yield sentence
+        async for told in verified:
+            if isinstance(told, Fault):
+                yield told
+                continue
+            for sentence in book.of(told) if book else (told,):
+                marked = needs_mark(sentence)
+                yield (
+                    await asyncio.to_thread(with_mark, sentence, ports.library)
+                    if marked
+                    else sentence
+                )
 
 
 async def _decided(

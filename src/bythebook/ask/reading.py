@@ -19,6 +19,9 @@ _LEANS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _WORD = re.compile(r"\w{4,}")
+_ASKING = frozenset(
+    "about been does from have many mean much that their there they this were what when where which whose with".split()
+)
 
 
 def is_plain(plan: Plan, turns: Sequence[Turn]) -> bool:
@@ -35,13 +38,14 @@ def is_plain(plan: Plan, turns: Sequence[Turn]) -> bool:
 def with_reading(plan: Plan, reading: Reading, turns: Sequence[Turn]) -> Plan:
     """Take over how a model reads a question, unless it asks for something that nobody asked."""
     said = " ".join((plan.question, *(f"{turn.question} {turn.answer}" for turn in turns)))
-    known = set(_WORD.findall(said.lower()))
+    known = frozenset(_WORD.findall(said.lower()))
     question = _one_line(reading.question)
     if not _is_borne_out(question, known):
         return plan
     parts = [_one_line(part) for part in reading.parts]
     several = 1 < len(parts) <= min(MOST_PARTS, plan.top_k)
-    sound = several and all(_is_borne_out(part, known) for part in parts)
+    # A part that is not answered is told to the reader, so that none may hold a word of the model's own.
+    sound = several and all(_is_borne_out(part, known | _ASKING, 1.0) for part in parts)
     return replace(
         plan, question=question, parts=tuple(Part(part, part) for part in parts) if sound else ()
     )
@@ -51,6 +55,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _is_borne_out(text: str, known: set[str]) -> bool:
+def _is_borne_out(text: str, known: frozenset[str], share: float = BORNE_OUT) -> bool:
     words = set(_WORD.findall(text.lower()))
-    return 0 < len(text) <= MOST_CHARACTERS and len(words & known) >= BORNE_OUT * len(words)
+    return 0 < len(text) <= MOST_CHARACTERS and len(words & known) >= share * len(words)

@@ -28,6 +28,7 @@ class Models:
     validator: Validator | None
     searcher: Searcher | None
     check: Callable[[], Awaitable[None]]  # raises what is wrong with it
+    own_words: bool = False
 
     def answering_with(self, ports: AskPorts) -> AskPorts:
         """Put the model in its places among the parts of an answer."""
@@ -39,6 +40,7 @@ class Models:
             searcher=self.searcher,
             model=self.connection.model,
             model_named=self.connection.provider_model,
+            own_words=self.own_words,
         )
 
 
@@ -52,6 +54,7 @@ def build_models(runs: Runs, settings: Settings) -> Models:
         AgentsValidator(runs, neutral=neutral) if settings.llm_validator else None,
         AgentsSearcher(runs, generator, neutral=neutral) if settings.llm_multi_hop else None,
         ModelCheck(runs).require,
+        settings.llm_own_words,
     )
 
 

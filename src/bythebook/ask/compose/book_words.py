@@ -1,0 +1,49 @@
+"""What a model wrote and verification let through -> the book's own sentences that it rests on.
+
+No check tells every false wording near to a true one: a swapped noun, a turned role, a "may" for a "must not". So
+a model chooses what to say and in which order, and the book says it.
+"""
+
+from collections.abc import Iterator
+
+from bythebook.ask.compose.trim import MOST_QUOTE
+from bythebook.ask.guard import flags
+from bythebook.domain.answers import Citation, Sentence
+from bythebook.domain.books import Unit
+
+
+class BookWords:
+    """The sentences of one answer, none of them said twice."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._said: set[tuple[str, int]] = set()
+
+    def of(self, sentence: Sentence) -> Iterator[Sentence]:
+        """Give the units that a sentence quotes, whole; none that gives orders to whoever answers."""
+        for citation in sentence.citations:
+            for unit in _quoted(citation):
+                place = citation.passage.chunk.chunk_id, unit.start
+                full = self._most is not None and len(self._said) >= self._most
+                shown = _cite(citation, unit)
+                if place not in self._said and not full and not flags(shown.quote):
+                    self._said.add(place)
+                    yield Sentence(shown.quote, (shown,), unit.kind)
+
+
+def _quoted(citation: Citation) -> Iterator[Unit]:
+    """Give the units that a quote stands in."""
+    chunk = citation.passage.chunk
+    start, end = citation.char_start - chunk.char_start, citation.char_end - chunk.char_start
+    return (unit for unit in chunk.units if unit.start < end and start < unit.end)
+
+
+def _cite(citation: Citation, unit: Unit) -> Citation:
+    """Quote a unit whole, or where it is too long just what was quoted of it."""
+    chunk = citation.passage.chunk
+    start, end = unit.start, unit.end
+    if end - start > MOST_QUOTE:
+        start = max(start, citation.char_start - chunk.char_start)
+        end = min(end, citation.char_end - chunk.char_start, start + MOST_QUOTE)
+    text = chunk.text[start:end]
+    return Citation(citation.passage, text, chunk.char_start + start, chunk.char_start + end)
