@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption kills soak load bench bench-ingest api-docs lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-ingest api-docs lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -14,8 +14,8 @@ setup: $(VENV)/run.done ## Make .venv with the bythebook command in it
 demo: $(VENV)/run.done ## Ingest the sample book and serve it on 127.0.0.1:8000
 	@$(BIN)/bythebook demo $(ARGS)
 
-test: $(VENV)/dev.done ## Run every test
-	$(BIN)/pytest $(ARGS)
+test: $(VENV)/dev.done widget/node_modules/.done ## Run every test
+	$(BIN)/pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 check: $(VENV)/dev.done ## Lint, format, types, imports
 	$(BIN)/ruff check .
@@ -42,6 +42,15 @@ coverage: $(VENV)/dev.done ## Measure how much of the real books' visible text i
 
 corruption: $(VENV)/run.done ## Spoil sentences and quotes, and measure how many are caught before they are shown
 	$(BIN)/python evals/corruption.py --json reports/corruption.json $(ARGS)
+
+marks: $(VENV)/dev.done ## Ask every sample question in Chromium, click each citation, and see that its quote is marked
+	$(BIN)/python evals/marks.py --json reports/marks.json $(ARGS)
+
+widget: widget/node_modules/.done ## Build the scripts of the pages from widget/ (needs node)
+	cd widget && npm run --silent check && npm run --silent build
+
+docusaurus: $(VENV)/dev.done ## Build the sample book's Docusaurus site with the plugin, and ask in it (needs node with npm)
+	DOCUSAURUS=1 $(BIN)/pytest tests/browser/test_docusaurus.py $(ARGS)
 
 kills: $(VENV)/dev.done ## Kill an ingest at 50 random moments, and see that nothing is lost
 	KILLS=50 $(BIN)/pytest -s tests/faults/test_kill.py -k random_moments
@@ -82,6 +91,11 @@ $(VENV)/run.done: requirements/run.txt requirements/setup.txt pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt -r requirements/setup.txt
 	@$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+widget/node_modules/.done: widget/package-lock.json
+	@if command -v npm >/dev/null; then cd widget && npm ci --silent --no-fund --no-audit; \
+	  else echo "Without node and npm the scripts of the pages are not checked."; mkdir -p widget/node_modules; fi
 	@touch $@
 
 $(VENV)/dev.done: $(VENV)/run.done requirements/dev.txt requirements/model.txt

@@ -57,7 +57,12 @@ class Page:
         yield f"{operation['summary']}. {operation['description']}\n"
         request = operation.get("requestBody", {}).get("content", {}).get("application/json")
         for parameter in operation.get("parameters", ()):
-            yield f"`{parameter['name']}` in the path: {_type(parameter['schema'])}.\n"
+            place = "path" if parameter["in"] == "path" else "address"
+            said = parameter.get("description", "")
+            yield (
+                f"`{parameter['name']}` in the {place}: {_type(parameter['schema'])}. {said}".rstrip()
+                + "\n"
+            )
         if request:
             yield from self._shape(_name(request["schema"]), "Request")
         for status, response in operation["responses"].items():
@@ -196,7 +201,11 @@ def _references(value: Any) -> Iterator[str]:
 def _example(route: str, title: str, sent: Schema | None, value: object) -> Iterator[str]:
     method, _, path = route.partition(" ")
     given = sent["value"] if sent else None
-    path = path.format(session_id="550e8400-e29b-41d4-a716-446655440000")
+    path = path.format(
+        session_id="550e8400-e29b-41d4-a716-446655440000",
+        query_id="00000000-0000-4000-8000-000000000001",
+        table="cited",
+    )
     command = f"curl {URL}{path}" if method == "GET" else f"curl -X {method} {URL}{path}"
     if given is not None:
         command = (

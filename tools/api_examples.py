@@ -36,11 +36,31 @@ QUESTION = "How do ROS 2 nodes communicate?"
 FOREIGN = "Who won the football world cup in 1998?"
 SELECTION = "The capital of Iceland is Reykjavik. Herons fish at the river in the morning."
 METRICS = "GET /metrics"
+PASSAGES = "GET /admin/questions/{query_id}/passages"
+AUTHORS = (
+    *(f"GET /admin/{name}" for name in ("overview", "unanswered", "cited", "scores", "latency")),
+    "GET /admin/ingests",
+    "GET /admin/questions",
+    PASSAGES,
+    "GET /admin/export/{table}",
+)
 STEADY: Mapping[str, object] = {  # what differs from run to run, and how it is shown
     "timestamp": "2026-01-31T12:00:00Z",
     "created_at": "2026-01-31T12:00:00Z",
     "updated_at": "2026-01-31T12:00:00Z",
     "processing_time_ms": 42,
+    "asked_at": "2026-01-31T12:00:00Z",
+    "last_asked": "2026-01-31T12:00:00Z",
+    "published_at": "2026-01-31T12:00:00+00:00",
+    "day": "2026-01-31",
+    "since": "2026-01-01",
+    "until": "2026-01-31",
+    "query_id": "00000000-0000-4000-8000-000000000001",
+    "took_ms": 42,
+    "p50": 42,
+    "p90": 42,
+    "p99": 42,
+    "seconds": 1.5,
     "latency_ms": 1.5,
     "retry_after": 60,
 }
@@ -55,6 +75,9 @@ class Shot:
     body: Mapping[str, object] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     session: str = SESSION
+    query: Mapping[str, str] = field(default_factory=dict)
+    table: str = "cited"
+    query_id: str = UNKNOWN
 
     @property
     def name(self) -> str:
@@ -100,6 +123,7 @@ ANSWERS = (
         "Answered from the selected text",
         {"question": "What is the capital of Iceland?", "selected_text": SELECTION},
     ),
+    Shot("GET /search", "Found", query={"q": QUESTION, "book": "physical-ai", "limit": "2"}),
     Shot(
         "POST /feedback",
         "Kept",
@@ -123,18 +147,24 @@ INVALID = (
     Shot("GET /session/{session_id}/history", "Not valid", session="yesterday"),
     Shot("DELETE /session/{session_id}", "Not valid", session="yesterday"),
     Shot("POST /ask", "Not valid", {"question": " "}),
+    Shot("GET /search", "Not valid", query={"q": QUESTION, "limit": "21"}),
     Shot("POST /feedback", "Not valid", {"request_id": REQUEST_ID, "helpful": "a bit"}),
 )
 CONTRACTS = tuple(dict.fromkeys(shot.route for shot in INVALID))
 POSTS = tuple(route for route in CONTRACTS if route.startswith("POST"))
 FIRST = {shot.route: shot for shot in reversed(ANSWERS)}
+FIRST |= {route: Shot(route, "As it is") for route in AUTHORS}
 
 
 def each(routes: tuple[str, ...], summary: str, **headers: str) -> tuple[Shot, ...]:
     """Make the first call of each route again, to show another side of it."""
     return tuple(
         Shot(
-            route, summary, FIRST[route].body, {k.replace("_", "-"): v for k, v in headers.items()}
+            route,
+            summary,
+            FIRST[route].body,
+            {k.replace("_", "-"): v for k, v in headers.items()},
+            query=FIRST[route].query,
         )
         for route in routes
     )
@@ -157,8 +187,9 @@ class Recorder:
             method, _, template = shot.route.partition(" ")
             reply = await client.request(
                 method,
-                template.format(session_id=shot.session),
+                template.format(session_id=shot.session, table=shot.table, query_id=shot.query_id),
                 json=shot.body,
+                params=shot.query,
                 headers={"X-Request-ID": REQUEST_ID, **shot.headers},
             )
             if reply.status_code != status:
@@ -181,6 +212,8 @@ class Recorder:
 
 def steady(reply: httpx.Response) -> object:
     """Read a reply, without what differs from run to run."""
+    if reply.headers["content-type"].startswith("text/csv"):
+        return reply.text.replace("\r\n", "\n")
     if reply.headers["content-type"].startswith("text/plain"):
         ours = (line for line in reply.text.splitlines() if line.startswith("# HELP bythebook"))
         return "\n".join([*ours, "..."])
@@ -238,27 +271,33 @@ async def record(folder: Path) -> dict[str, Any]:
     core.close()
     async with calling(full) as client:
         await _answers(recorder, client)
+        await _author(recorder, client)
         await recorder.take(client, UNKNOWN_THINGS, 404)
         await recorder.take(client, INVALID, 422)
         await recorder.take(client, tuple(map(too_large, POSTS)), 413)
     async with calling(full, limit_ip=1) as client:
         await client.post("/ask", json={"question": QUESTION})
-        await recorder.take(client, each((*CONTRACTS, METRICS), "Too many requests"), 429)
+        await recorder.take(client, each((*CONTRACTS, METRICS, *AUTHORS), "Too many requests"), 429)
     async with calling(empty) as client:
         asking = tuple(route for route in POSTS if route != "POST /feedback")
         await recorder.take(client, each(asking, "No book yet"), 503)
+        search = Shot("GET /search", "No book yet", query={"q": QUESTION})
+        await recorder.take(client, (search,), 503)
         await recorder.take(client, each(("GET /readyz",), "No book yet"), 503)
     async with calling(full, database_url="postgresql://nobody@127.0.0.1:1/nothing") as client:
         records = tuple(route for route in CONTRACTS if "session" in route or "feedback" in route)
-        await recorder.take(client, each((*records, METRICS), "No database"), 503)
+        await recorder.take(client, each((*records, METRICS, *AUTHORS), "No database"), 503)
         await recorder.take(client, each(("GET /health",), "No database"), 200)
     key = await make_key(full)
     async with calling(full) as client:
-        await recorder.take(client, each((*CONTRACTS, METRICS), "No key"), 401)
+        await recorder.take(client, each((*CONTRACTS, METRICS, *AUTHORS), "No key"), 401)
         shots = each(CONTRACTS, "Wrong origin", Authorization=f"Bearer {key}", Origin=ELSEWHERE)
         await recorder.take(client, shots, 403)
         shots = each(
-            (METRICS,), "Not a key of an operator", Authorization=f"Bearer {key}", Origin=HOME
+            (METRICS, *AUTHORS),
+            "Not a key of an operator",
+            Authorization=f"Bearer {key}",
+            Origin=HOME,
         )
         await recorder.take(client, shots, 403)
     return recorder.examples
@@ -268,6 +307,18 @@ async def _answers(recorder: Recorder, client: httpx.AsyncClient) -> None:
     for shot in ANSWERS:
         await recorder.take(client, (shot,), _expected(shot))
         await asyncio.sleep(0.3 if shot.route == "POST /ask" else 0)  # until it is in the log
+
+
+async def _author(recorder: Recorder, client: httpx.AsyncClient) -> None:
+    """Show what an author sees of the questions above."""
+    asked = (await client.get("/admin/unanswered")).json()["groups"][0]["query_id"]
+    for route in AUTHORS:
+        shot = Shot(route, "As it is", query_id=asked)
+        await recorder.take(client, (shot,), 200)
+        if route not in {"GET /admin/ingests", PASSAGES}:
+            await recorder.take(client, (Shot(route, "Not valid", query={"days": "0"}),), 422)
+    await recorder.take(client, (Shot(PASSAGES, "Not valid", query_id="yesterday"),), 422)
+    await recorder.take(client, (Shot(PASSAGES, "No such question"),), 404)
 
 
 def _expected(shot: Shot) -> int:

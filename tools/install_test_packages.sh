@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tests need besides Python packages, from Debian: Chromium, which prints a book to
-# PDF, and a Redis server, in which several processes share their limits.
+# PDF and opens the pages, a Redis server, in which several processes share their limits, and node,
+# which builds the scripts of the pages.
 set -euo pipefail
 
 found() { # the first of the commands that is there
@@ -31,7 +32,7 @@ install() { # WHAT "what is left out without it" PACKAGES...
 if place=$(found chromium chromium-browser google-chrome); then
   echo "Chromium is there: $place"
 else
-  install Chromium "tests that print are left out" chromium fonts-liberation
+  install Chromium "tests that print or open pages are left out" chromium fonts-liberation
 fi
 
 if place=$(found redis-server); then
@@ -41,4 +42,10 @@ else
   if [ -d /run/systemd/system ]; then # the tests start their own
     systemctl disable --now --quiet redis-server 2>/dev/null || true
   fi
+fi
+
+if place=$(found npm); then
+  echo "node is there: $place"
+else
+  install node "the scripts of the pages are not checked" nodejs npm
 fi

@@ -35,10 +35,12 @@ from bythebook.domain.records import (
     key_prefix,
     new_secret,
 )
+from bythebook.domain.reports import IngestReport
 from bythebook.errors import RecordsFailed, UnknownBook, UnknownDocument
 from bythebook.http.app import Service, create_app
 from bythebook.operate.desk import Desk
 from bythebook.operate.gate import Gate, Limits
+from bythebook.operate.insight import Insight
 from bythebook.operate.journal import Journal
 from bythebook.operate.keyring import KeyRing
 from bythebook.ports import ChunkIndex, Embedder, Judge, Library, Threads, Vector, Vectors
@@ -236,6 +238,22 @@ class NoRecords:
         raise RecordsFailed("no records here")
 
 
+class NoLog:
+    """A log of questions that cannot be read."""
+
+    async def _fail(self, *_: object, **__: object) -> Any:
+        raise RecordsFailed("no records here")
+
+    tallies = opinions = wordings = cited = scores = latency = page = question = _fail
+
+
+class NoReports:
+    """Books without reports."""
+
+    def report(self, book_id: str) -> IngestReport:
+        raise UnknownBook(f"There is no book {book_id!r}.")
+
+
 @dataclass
 class FakeKeys:
     """Keys in memory; they cannot be read where told so."""
@@ -344,6 +362,7 @@ def fake_service(
         desk=Desk(ports, Journal(NoRecords(), metrics)),
         threads=threads or NoRecords(),
         feedback=NoRecords(),
+        insight=Insight(NoLog(), ports, NoReports()),
         metrics=metrics,
         reader_url=READER,
         version="0",

@@ -47,6 +47,12 @@ FREE = {  # routes that need no key, and why
     "/readyz": "probes carry no key",
     "/health": "probes carry no key",
     "/reader.css": "part of the pages",
+    "/icon.svg": "part of the pages",
+    "/reader.js": "part of the pages",
+    "/widget.js": "loaded by pages of any site; it holds no key",
+    "/admin.js": "part of the pages",
+    "/admin.css": "part of the pages",
+    "/admin": "holds no data; its script asks for that with the key that is typed in",
     "/": "asks by the gate itself, and says on the page that a key is needed",
     "/read/{book_id}": "a link that readers open",
     "/read/{book_id}/{document_id:path}": "a link that readers open",
@@ -64,6 +70,7 @@ GUARDED: dict[str, Request] = {
     "C history": ("GET", f"/session/{SESSION}/history", None),
     "C delete": ("DELETE", f"/session/{SESSION}", None),
     "D": ("POST", "/ask", {"question": "What is it?"}),
+    "search": ("GET", "/search?q=What", None),
     "feedback": ("POST", "/feedback", {"request_id": SESSION, "helpful": True}),
 }
 NAMES = {
@@ -120,7 +127,7 @@ def error_name(contract: str, body: dict[str, Any]) -> str:
     if contract == "B":
         assert set(body) == {"error", "error_type", "error_message", "query", "status_code"}
         return str(body["error_type"])
-    if contract == "D":
+    if contract in {"D", "search"}:
         assert set(body) == {"error", "detail"}
     else:
         assert set(body) == {"error", "message", "details", "timestamp", "request_id"}
@@ -269,9 +276,12 @@ def test_every_route_is_guarded_or_free_for_a_reason(service: Service) -> None:
         else:
             free.add(route.path)
     assert free == set(FREE)
-    assert guarded.pop("/metrics") is AdminRoute
-    covered = {path.replace(SESSION, "{session_id}") for _, path, _ in GUARDED.values()}
-    assert set(guarded) == covered
+    of_operators = {path for path, kind in guarded.items() if kind is AdminRoute}
+    assert of_operators == {"/metrics", *(path for path in guarded if path.startswith("/admin/"))}
+    covered = {
+        path.partition("?")[0].replace(SESSION, "{session_id}") for _, path, _ in GUARDED.values()
+    }
+    assert set(guarded) - of_operators == covered
 
 
 @pytest.mark.parametrize("path", [path for path in FREE if "{" not in path])

@@ -25,7 +25,7 @@ ANSWERED = (
     "How does ROS 2 work?",
     "How do I create a ROS 2 publisher in Python?",
     "What is the main theme of Chapter 3?",
-    "What are the stages of the perception-action loop?",
+    "What are the steps of the perception-action loop?",
     "What is the main weakness of a quadruped?",
     "How heavy are full-grown human-shaped machines these days?",
     "What's the best reason for giving a machine a body like ours rather than wheels?",

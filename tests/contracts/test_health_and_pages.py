@@ -14,6 +14,7 @@ import httpx
 import pytest
 from tests.conftest import SAMPLE, free_port, serving
 from tests.contracts.fakes import (
+    READER,
     FakeIndex,
     FakeLibrary,
     call,
@@ -24,7 +25,7 @@ from tests.contracts.fakes import (
 from bythebook.ask.links import quote_check
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Hit
-from bythebook.domain.books import Chunk, Unit
+from bythebook.domain.books import Book, Chunk, Unit
 from bythebook.errors import (
     EmbedderFailed,
     NoBooks,
@@ -35,11 +36,12 @@ from bythebook.errors import (
     UnknownBook,
     WrongEmbedder,
 )
-from bythebook.http.app import Service
+from bythebook.http.app import Service, create_app
 from bythebook.http.health import examine
 from bythebook.settings import Settings
 
 ANSWERED = "How do ROS 2 nodes communicate?"
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 FOREIGN = "Who won the football world cup in 1998?"
 
 
@@ -221,28 +223,36 @@ class Tags(HTMLParser):
 
 ALLOWED_TAGS = frozenset(
     """html head meta title link body header main footer form label input button select option a p
-    section sup ol ul li q span em h1 h2 h3 h4 h5 h6 table tr th td pre code mark article details
-    summary""".split()
+    section sup ol ul li q span em h1 h2 h3 h4 h5 h6 table thead tbody tr th td pre code mark article
+    details summary nav aside div script bythebook-ask""".split()
 )
 ALLOWED_ATTRIBUTES = frozenset(
     """lang charset name content rel href class action role for type id maxlength required value
-    aria-label aria-live selected dir""".split()
+    aria-label aria-live aria-current selected dir src defer mode book tabindex scope placeholder
+    autocomplete data-book data-label""".split()
 )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
+)
+OWN_SCRIPTS = re.compile(r"/(?:reader|widget)\.js\?v=[0-9a-f]{16}")
 
 
-def check_page(reply: httpx.Response, own: Sequence[str] = ("http://127.0.0.1:",)) -> Tags:
-    """Check what holds for every page: well formed, nothing foreign in it, nothing that runs."""
-    assert reply.status_code == 200
+def check_page(
+    reply: httpx.Response, own: Sequence[str] = ("http://127.0.0.1:",), status: int = 200
+) -> Tags:
+    """Check what holds for every page: well formed, nothing foreign in it, only our own scripts run."""
+    assert reply.status_code == status
     assert reply.headers["content-type"] == "text/html; charset=utf-8"
-    policy = reply.headers["content-security-policy"]
-    assert "default-src 'none'" in policy
-    assert "script-src" not in policy
-    assert "unsafe" not in policy
+    assert reply.headers["content-security-policy"] == POLICY
     assert reply.headers["x-content-type-options"] == "nosniff"
     tags = Tags(reply.text)
     assert tags.open == []
     assert {tag for tag, _ in tags.tags} <= ALLOWED_TAGS
     assert {name for _, attributes in tags.tags for name in attributes} <= ALLOWED_ATTRIBUTES
+    for attributes in (given for tag, given in tags.tags if tag == "script"):
+        assert OWN_SCRIPTS.fullmatch(attributes["src"] or "")
+    assert not re.search(r"<script[^>]*>[^<]", reply.text)  # none stands in the page itself
     for link in tags.links():
         assert link.startswith(("/", "#", *own)), link
         assert not link.startswith("//")
@@ -263,6 +273,10 @@ def check_page(reply: httpx.Response, own: Sequence[str] = ("http://127.0.0.1:",
         "/?q=%ff%fe",
         "/?q=%20&book=%00",
         f"/read/{SAMPLE}",
+        f"/read/{SAMPLE}?q={quote(ANSWERED)}",
+        f"/read/{SAMPLE}?q=%00",
+        f"/read/{SAMPLE}?q=%ff%fe",
+        f"/read/{SAMPLE}?q={'x' * 501}",
     ],
 )
 def test_every_page_is_sound_and_loads_nothing_from_elsewhere(
@@ -297,13 +311,19 @@ def test_the_page_refuses_as_the_contract_does(client: httpx.Client) -> None:
     assert refusal["nearest_sections"][0]["section"] in shown
 
 
-def test_the_contents_lead_to_every_document(client: httpx.Client, sample_core: Core) -> None:
-    page = check_page(client.get(f"/read/{SAMPLE}"))
+@pytest.mark.parametrize("path", ["/", f"/read/{SAMPLE}"])
+def test_the_contents_lead_to_every_document(
+    client: httpx.Client, sample_core: Core, path: str
+) -> None:
+    page = check_page(client.get(path))
     documents = sample_core.library.documents(SAMPLE)
     assert len(documents) > 20
-    assert [link for link in page.links() if link.startswith(f"/read/{SAMPLE}/")] == [
+    linked = [link for link in page.links() if link.startswith(f"/read/{SAMPLE}/")]
+    begin = linked[: len(linked) - len(documents)]  # the button to begin with, on the title page
+    assert linked[len(begin) :] == [
         f"/read/{SAMPLE}/{quote(document.document_id)}" for document in documents
     ]
+    assert set(begin) <= {linked[-len(documents)]}
 
 
 def test_every_document_shows_the_very_text_that_offsets_count_in(
@@ -409,6 +429,32 @@ def test_what_is_not_there_is_404_whatever_its_name(client: httpx.Client, path: 
         connection.close()
 
 
+@pytest.mark.parametrize("path", ["/read/nothing", f"/read/{SAMPLE}/nothing", "/read/a/b?mark=5"])
+def test_who_reads_in_a_browser_is_told_on_a_page(client: httpx.Client, path: str) -> None:
+    tags = check_page(client.get(path, headers=BROWSER), status=404)
+    assert "There is no such page" in tags.words
+    assert "/" in tags.links()
+
+
+def test_a_page_that_fails_says_so_on_a_page_and_nothing_of_why(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Broken(FakeLibrary):
+        def book(self, book_id: str) -> Book:
+            raise RuntimeError("secret-host")
+
+    async def browse() -> httpx.Response:
+        transport = httpx.ASGITransport(create_app(fake_service(library=Broken())))
+        async with httpx.AsyncClient(transport=transport, base_url=READER) as client:
+            return await client.get("/read/tales", headers=BROWSER)
+
+    reply = asyncio.run(browse())
+    tags = check_page(reply, status=500)
+    assert "This did not work" in tags.words
+    assert "secret" not in reply.text
+    assert "secret-host" in caplog.text  # who runs the service learns it
+
+
 # A hostile book
 
 SCRIPT = "<script>alert(1)</script>"
@@ -463,7 +509,7 @@ def hostile_pages(service: Service) -> Iterator[tuple[str, httpx.Response]]:
 def test_a_hostile_book_and_question_are_escaped_on_every_page(hostile: Service) -> None:
     for path, reply in hostile_pages(hostile):
         tags = check_page(reply, own=("http://reader.test",))
-        assert "<script" not in reply.text.lower(), path
+        assert SCRIPT not in reply.text, path
         assert "<img" not in reply.text.lower(), path
         assert not any(name.startswith("on") for _, given in tags.tags for name in given), path
         assert not any("javascript:" in link for link in tags.links()), path

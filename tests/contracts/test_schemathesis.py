@@ -44,6 +44,8 @@ KNOWN = {"book": SAMPLE, "model": "gpt-4", "scope": "book"}
 
 def put_right(case: Case) -> None:
     """Name a book, a model and a scope that there are; write a whole number as one, 5 for 5.0."""
+    if case.meta and case.meta.generation.mode.is_positive and "book" in (case.query or {}):
+        case.query["book"] = SAMPLE
     if (
         not isinstance(case.body, dict)
         or not case.meta

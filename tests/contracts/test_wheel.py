@@ -35,6 +35,10 @@ def test_the_wheel_carries_the_whole_sample_book(names: frozenset[str]) -> None:
 
 
 def test_the_wheel_carries_styles_and_types_and_nothing_of_the_tests(names: frozenset[str]) -> None:
-    data = ("web/reader.css", "http/examples.json", "py.typed")
+    pages = (
+        f"web/{name}"
+        for name in "reader.css reader.js widget.js admin.css admin.js icon.svg".split()
+    )
+    data = (*pages, "http/examples.json", "py.typed")
     assert {f"bythebook/{name}" for name in data} <= names
     assert not [name for name in names if name.startswith(("tests/", "evals/", "training/"))]

@@ -15,9 +15,9 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from bythebook.adapters.json_logs import log_handler
 from bythebook.adapters.log_secrets import HIDDEN, Hider, secrets_in
-from bythebook.domain.records import key_prefix, new_secret
+from bythebook.domain.records import key_prefix
 
-KEY = new_secret()
+KEY = "btb_" + 5 * "kR7-Qm_2" + "abc"  # the same in every process that runs the tests
 PASSWORD = "p@ss w/rd'\"é"
 DATABASE = "postgresql://ada:gr8%2Fword%40x@db.example:5432/books"
 WEBHOOK = "https://hooks.example/services/T0/B0/abcdefghijkl?sig=mnop"

@@ -14,6 +14,7 @@ from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.housekeeping import SqlHousekeeping
 from bythebook.adapters.sql.keys import SqlKeyStore
 from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.question_log import SqlQuestionLog
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.adapters.webhook import WebhookAlarm
 from bythebook.ask.plan import make_plan
@@ -27,6 +28,7 @@ from bythebook.http.health import Check
 from bythebook.operate.alerts import Alerts, Watch
 from bythebook.operate.desk import Desk
 from bythebook.operate.gate import Gate, Limits
+from bythebook.operate.insight import Insight
 from bythebook.operate.journal import Journal
 from bythebook.operate.keyring import KeyRing
 from bythebook.operate.model_watch import ModelWatch
@@ -74,6 +76,7 @@ def build_service(core: Core) -> Service:
         gate=gate,
         threads=SqlThreads(database),
         feedback=SqlFeedbackStore(database),
+        insight=Insight(SqlQuestionLog(database), core.ask, core.library),
         metrics=metrics,
         reader_url=settings.reader_url,
         version=bythebook.__version__,

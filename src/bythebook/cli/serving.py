@@ -52,7 +52,8 @@ def demo(
     url = core.settings.reader_url
     say()
     say("Open  ", "bold")
-    say(f"  {url}/read/{DEMO_BOOK}   the book, with a field to ask it")
+    say(f"  {url}/                   ask the book")
+    say(f"  {url}/read/{DEMO_BOOK}   read it, with the same field beside the text")
     say(f"  {url}/docs               the HTTP contracts")
     say("Or try", "bold")
     body = '{"query": "How do ROS 2 nodes communicate?"}'

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from fastapi.requests import Request
@@ -44,9 +45,7 @@ class AdminRoute(AskRoute):
 async def admit(request: Request, scope: KeyScope) -> None:
     """Let a request in, or raise NotAdmitted; its caller is then known."""
     ip = caller_of(request).ip
-    admission = await gate_of(request).admit(
-        _secret(request), request.headers.get("origin"), ip, scope
-    )
+    admission = await gate_of(request).admit(_secret(request), _origin(request), ip, scope)
     request.state.caller = admission.caller
     _note(request, admission.allowance)
 
@@ -67,6 +66,18 @@ def _note(request: Request, allowance: Allowance | None) -> None:
     before: Allowance | None = getattr(request.state, "allowance", None)
     if allowance and (before is None or allowance.remaining < before.remaining):
         request.state.allowance = allowance
+
+
+def _origin(request: Request) -> str | None:
+    """Give the site that a request comes from; browsers do not name it when a page reads from its own."""
+    if "origin" in request.headers or request.headers.get("sec-fetch-site") != "same-origin":
+        return request.headers.get("origin")
+    page = urlsplit(
+        request.headers.get("referer", "")
+    )  # knows the site's own scheme behind a proxy
+    if page.scheme and page.netloc:
+        return f"{page.scheme}://{page.netloc}"
+    return f"{request.url.scheme}://{request.headers.get('host', '')}"
 
 
 def _secret(request: Request) -> str | None:

@@ -8,13 +8,24 @@ from typing import Any
 
 from fastapi import Depends, FastAPI
 
-from bythebook.http import contract_ask, contract_chat, contract_query, contract_rag, feedback
+from bythebook.http import (
+    contract_ask,
+    contract_chat,
+    contract_query,
+    contract_rag,
+    feedback,
+    search,
+)
+from bythebook.http.assets import assets_router
+from bythebook.http.authors.page import admin_page_router
+from bythebook.http.authors.routes import admin_router
 from bythebook.http.client_address import Network
 from bythebook.http.context import RequestContext
 from bythebook.http.contracts_page import contracts_page_router
 from bythebook.http.cors import CrossOrigin
 from bythebook.http.description import DescribedApp
 from bythebook.http.draining import Draining
+from bythebook.http.failure_page import page_where_read
 from bythebook.http.health import Check, examine, health_router
 from bythebook.http.metrics_page import metrics_router
 from bythebook.http.own_names import own_names_only
@@ -24,6 +35,7 @@ from bythebook.http.request_log import RequestLog
 from bythebook.operate.conversation import Conversations
 from bythebook.operate.desk import Desk
 from bythebook.operate.gate import Gate
+from bythebook.operate.insight import Insight
 from bythebook.ports import FeedbackStore, Metrics, Threads
 
 _SETTLE_SECONDS = 1.5  # for the last entries, beside the grace time that streams have
@@ -41,6 +53,7 @@ class Service:
     gate: Gate
     threads: Threads
     feedback: FeedbackStore
+    insight: Insight
     metrics: Metrics
     reader_url: str
     version: str
@@ -81,9 +94,11 @@ def create_app(service: Service) -> FastAPI:
     shapes[contract_rag.PATH] = contract_rag.error_shape
     shapes[contract_ask.PATH] = contract_ask.error_shape
     shapes[feedback.PATH] = feedback.error_shape
+    shapes[search.PATH] = search.error_shape
     shapes |= dict.fromkeys(contract_chat.PLACES, contract_chat.error_shape)
     statuses = dict.fromkeys(contract_chat.PLACES, contract_chat.STATUSES)
-    install_problems(app, shapes, {contract_ask.PATH: contract_ask.STATUSES, **statuses})
+    statuses[contract_ask.PATH] = contract_ask.STATUSES
+    install_problems(app, shapes, statuses, page_where_read)
     app.state.gate = service.gate
     app.state.draining = service.draining
     app.add_middleware(CrossOrigin, origins=service.gate.ring.origins)
@@ -96,8 +111,12 @@ def create_app(service: Service) -> FastAPI:
         contract_rag.rag_router(service.desk, service.models),
         contract_ask.ask_router(service.desk),
         contract_chat.chat_router(conversations, service.draining),
+        search.search_router(service.desk.ports),
         feedback.feedback_router(service.feedback, service.desk.journal),
         metrics_router(service.metrics, service.desk.ports.library),
+        admin_router(service.insight),
+        admin_page_router(),
+        assets_router(),
         pages_router(service.desk),
         contracts_page_router(app.openapi),
     ):

@@ -52,16 +52,22 @@ def _operation(method: str, path: str, operation: Schema, shown: dict[str, None]
         rows.append(
             f"<tr><td>{escape(status)}</td><td>{escape(body.get('description', ''))}</td><td>{link}</td></tr>"
         )
-    yield f"<table>{''.join(rows)}</table>"
+    yield _scrolling(rows)
     for status, body in bodies:
         for content in body.get("content", {}).values():
             for example in content.get("examples", {}).values():
                 yield _example(f"{status}: {example['summary']}", example["value"])
 
 
+def _scrolling(rows: list[str]) -> str:
+    table = f"<table>{''.join(rows)}</table>"
+    return f'<div class="table" role="group" aria-label="Table" tabindex="0">{table}</div>'
+
+
 def _example(title: str, value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-    return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
+    shown = f'<pre tabindex="0">{escape(text)}</pre>'
+    return f"<details><summary>{escape(title)}</summary>{shown}</details>"
 
 
 def _body_schema(body: Schema) -> str:
@@ -102,7 +108,7 @@ def _schema(name: str, schema: Schema) -> Iterator[str]:
             f"<tr><td><code>{escape(field)}</code></td><td>{escape(_type(value))}</td><td>{need}</td>"
             f"<td>{escape(value.get('description', ''))}</td></tr>"
         )
-    yield f"<table>{''.join(rows)}</table>" if rows else ""
+    yield _scrolling(rows) if rows else ""
 
 
 def _type(value: Schema) -> str:

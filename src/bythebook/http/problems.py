@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.requests import Request
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
@@ -107,6 +107,7 @@ class Problem:
 
 
 Shape = Callable[[Request, Problem], dict[str, Any]]
+PageOf = Callable[[Request, Problem], Response | None]
 _Part = TypeVar("_Part")
 
 
@@ -119,13 +120,18 @@ def install_problems(
     app: FastAPI,
     shapes: Mapping[str, Shape],
     statuses: Mapping[str, Mapping[ProblemKind, int]] = MappingProxyType({}),
+    page_of: PageOf = lambda _request, _problem: None,
 ) -> None:
     """Answer every failure in the shape, and with the status, of the contract that was called."""
 
     def respond(
         request: Request, problem: Problem, more: Mapping[str, str] | None = None
-    ) -> JSONResponse:
-        shape = _called(shapes, request.url.path) or plain_shape
+    ) -> Response:
+        shape = _called(shapes, request.url.path)
+        if shape is None and (page := page_of(request, problem)) is not None:
+            page.headers["X-Request-ID"] = str(request.state.request_id)
+            return page
+        shape = shape or plain_shape
         headers = {**(more or {}), **problem.headers, "X-Request-ID": str(request.state.request_id)}
         if problem.retry_after is not None:
             headers["Retry-After"] = str(problem.retry_after)
@@ -133,21 +139,21 @@ def install_problems(
         status = changed.get(problem.kind, problem.status)
         return JSONResponse(shape(request, problem), status, headers)
 
-    async def on_validation(request: Request, error: Exception) -> JSONResponse:
+    async def on_validation(request: Request, error: Exception) -> Response:
         errors = error.errors() if isinstance(error, RequestValidationError) else ()
         request.state.rejected_body = getattr(error, "body", None)
         return respond(request, Problem("validation_failed", *_sentence(errors)))
 
-    async def on_http(request: Request, error: Exception) -> JSONResponse:
+    async def on_http(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         kind = _KIND_OF_STATUS.get(status, "internal")
         headers = error.headers if isinstance(error, HTTPException) else None
         return respond(request, Problem(kind, _own_words(error) or _HTTP_MESSAGES[kind]), headers)
 
-    async def on_ours(request: Request, error: Exception) -> JSONResponse:
+    async def on_ours(request: Request, error: Exception) -> Response:
         return respond(request, problem_of(error))
 
-    async def on_any(request: Request, _error: Exception) -> JSONResponse:
+    async def on_any(request: Request, _error: Exception) -> Response:
         # Starlette logs the exception itself; nobody outside learns more than this.
         # It passes by all middleware, so what a page on another site needs is added here.
         shared = getattr(request.state, "cors_headers", None)

@@ -1,0 +1,85 @@
+"""How soon a reader sees something: nearest sections and the first verified sentence after Enter.
+
+    python benchmarks/widget.py [--url http://127.0.0.1:8000] [--book physical-ai] [--questions 30]
+
+Asks a running service through the widget in Chromium, and reads the times from the page itself.
+"""
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+from statistics import quantiles
+
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+# Notes when the first link of the nearest sections and the first numeral come into the panel.
+WATCH = """question => new Promise(done => {
+  const root = document.querySelector('bythebook-ask').shadowRoot;
+  const field = root.querySelector('textarea');
+  const turns = root.querySelectorAll('.turn').length;
+  const seen = {};
+  const look = () => {
+    const turn = root.querySelectorAll('.turn')[turns];
+    if (!turn) return;
+    const now = performance.now() - start;
+    if (turn.querySelector('.nearest a')) seen.sections ??= now;
+    if (turn.querySelector('.numeral')) seen.sentence ??= now;
+    if (turn.querySelector('.card.refused, .card.failed')) seen.none ??= now;
+    if ((seen.sentence || seen.none) && seen.sections) { watcher.disconnect(); done(seen); }
+  };
+  const watcher = new MutationObserver(look);
+  watcher.observe(root, {childList: true, subtree: true, attributes: true});
+  setTimeout(() => done(seen), 20000);
+  field.value = question;
+  const start = performance.now();
+  field.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true, cancelable: true}));
+})"""
+
+
+def questions(count: int) -> list[str]:
+    """Take questions that the sample book answers."""
+    lines = (ROOT / "evals" / "sample-book.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return [row["question"] for row in rows if row["kind"] == "answered"][:count]
+
+
+def measure(page: Page, asked: list[str]) -> dict[str, list[float]]:
+    """Ask all, the first once more before, so that the service is warm."""
+    times: dict[str, list[float]] = {"sections": [], "sentence": []}
+    page.evaluate(WATCH, asked[0])
+    for question in asked:
+        seen = page.evaluate(WATCH, question)
+        for name, found in times.items():
+            if name in seen:
+                found.append(seen[name])
+    return times
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--url", default="http://127.0.0.1:8000")
+    parser.add_argument("--book", default="physical-ai")
+    parser.add_argument("--questions", type=int, default=30)
+    given = parser.parse_args()
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(f"{given.url}/read/{given.book}")
+        if not page.locator("bythebook-ask").count():
+            page.add_script_tag(url=f"{given.url}/widget.js")
+        page.wait_for_function("() => Boolean(customElements.get('bythebook-ask'))")
+        page.evaluate("document.querySelector('bythebook-ask').open()")
+        times = measure(page, questions(given.questions))
+        browser.close()
+    for name, label in (("sections", "nearest sections"), ("sentence", "first sentence")):
+        found = times[name]
+        cuts = quantiles(found, n=20)
+        print(f"{label:<17} n={len(found):<3} p50 {cuts[9]:6.0f} ms   p95 {cuts[18]:6.0f} ms")
+
+
+if __name__ == "__main__":
+    main()

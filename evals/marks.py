@@ -1,0 +1,190 @@
+"""How often a reader who asks and clicks a citation sees exactly the quote marked, in real Chromium.
+
+Usage: .venv/bin/python evals/marks.py [--json PATH] [--most N]
+
+Asks every answered question of the sample book's set in the widget of the reader page, over the real
+service, and clicks each citation of the answer: the page must hold the quote at the place that the
+link names, mark it and nothing else, and show it in the window, not covered by anything.
+"""
+
+# ruff: noqa: E402, T201 - run as a file, it looks for modules first, and prints
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bythebook.bootstrap import Core, sample_book
+from bythebook.evaluate.sets import EvalQuestion, load_questions
+from bythebook.ingest.pipeline import IngestOrder, ingest
+from bythebook.settings import Settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+BOOK = "physical-ai"
+QUESTIONS = ROOT / "evals" / "sample-book.jsonl"
+STARTS = (f"/read/{BOOK}/", f"/read/{BOOK}/glossary")  # by loading a page, and by turning one
+_ANSWER, _LINK = ".card.answer, .card.caution", "a.read"
+_SETTLED = """mark => document.readyState === 'complete' && document.getElementById('quote')
+  && new URLSearchParams(location.search).get('mark') === mark"""
+_DONE = """() => !document.querySelector('bythebook-ask').shadowRoot.querySelector('.send[aria-label=Stop]')"""
+_SEEN = """() => {
+  const quote = document.getElementById('quote');
+  const box = quote.getClientRects()[0];
+  const top = document.elementFromPoint(box.left + Math.min(box.width / 2, 20), box.top + box.height / 2);
+  return {
+    marks: [...document.querySelectorAll('mark')].map((mark) => mark.textContent),
+    seen: quote.contains(top),
+  };
+}"""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the questions."""
+
+    asked: int = 0
+    answered: int = 0
+    right: int = 0  # answered, and every citation opened and marked as it should
+    citations: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def share(self) -> float:
+        """Give the share of answered questions of which every citation is right."""
+        return self.right / self.answered if self.answered else 0.0
+
+
+def measure(page: "Page", service: str, questions: Sequence[EvalQuestion]) -> Tally:
+    """Ask each question as a conversation of its own, and follow all its citations."""
+    tally = Tally()
+    for number, question in enumerate(questions):
+        tally.asked += 1
+        begin(page, service, number)
+        links = ask(page, question.question)
+        if not links.count():
+            continue
+        tally.answered += 1
+        tally.citations += links.count()
+        faults = [
+            fault for at in range(links.count()) if (fault := follow(page, service, links.nth(at)))
+        ]
+        tally.right += not faults
+        tally.wrong += [f"{question.question_id} {question.question}: {one}" for one in faults]
+    return tally
+
+
+def begin(page: "Page", service: str, number: int) -> None:
+    """Open a page of the book with a conversation that has not begun; which one goes by turns."""
+    page.goto(service + STARTS[number % len(STARTS)].rstrip("/"))
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.reload()
+    page.locator("bythebook-ask textarea").wait_for()
+
+
+def ask(page: "Page", question: str) -> "Locator":
+    """Ask in the widget, wait for the whole reply, and give the links of its citations."""
+    widget = page.locator("bythebook-ask")
+    field = widget.locator("textarea")
+    field.fill(question)
+    field.press("Enter")
+    turn = widget.locator(".turn").last
+    turn.locator(".card:not(.looking)").wait_for()
+    page.wait_for_function(_DONE)
+    return turn.locator(f":is({_ANSWER}) {_LINK}")
+
+
+def follow(page: "Page", service: str, link: "Locator") -> str:
+    """Click a citation and say what is wrong with what is then seen; nothing if all is right."""
+    address = urlsplit(str(link.get_attribute("href")))
+    mark = parse_qs(address.query)["mark"][0]
+    start, end, _ = mark.split("-")
+    text = page.request.get(f"{service}{address.path}.txt").text()
+    quote = text[int(start) : int(end)]
+    note = link.locator("xpath=..")
+    shown = str(note.locator("q").text_content())
+    if not link.is_visible():
+        page.locator(f"button.numeral[aria-controls={note.get_attribute('id')}]").click()
+    link.click()
+    page.wait_for_function(_SETTLED, arg=mark)
+    seen = page.evaluate(_SEEN)
+    if _letters("".join(seen["marks"])) != _letters(quote):
+        return f"marked {seen['marks']!r} for {quote!r}"
+    if _letters(shown.rstrip("…")) not in _letters(quote):
+        return f"the card says {shown!r}, the page {quote!r}"
+    return "" if seen["seen"] else f"{quote!r} is not seen"
+
+
+def _letters(text: str) -> str:
+    """Give a text as it is told apart here: a table's cells are set apart by no sign of their own."""
+    return "".join(re.sub(r" \| |\|", " ", text).split())
+
+
+@contextmanager
+def chromium_page() -> Iterator["Page"]:
+    """Open a page of real Chromium, for the length of a with block."""
+    from playwright.sync_api import sync_playwright
+    from tests.rendered.chromium import find_chromium
+
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=find_chromium(), args=flags)
+        yield browser.new_page(viewport={"width": 1440, "height": 900})
+        browser.close()
+
+
+@contextmanager
+def sample_service() -> Iterator[str]:
+    """Serve the sample book, for the length of a with block."""
+    from tests.conftest import free_port, serving
+
+    with tempfile.TemporaryDirectory() as folder:
+        given = Settings(data_dir=Path(folder), port=free_port(), limit_ip=0, limit_session=0)
+        core = Core(given)
+        asyncio.run(ingest(IngestOrder(str(sample_book()), BOOK), core.ingest, lambda _: None))
+        with serving(core) as server:
+            yield server.url
+        core.close()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--json", type=Path, help="also write the figures there")
+    parser.add_argument("--most", type=int, help="ask no more questions than this")
+    given = parser.parse_args()
+    questions = [one for one in load_questions(QUESTIONS) if one.kind == "answered"]
+    started = time.monotonic()
+    with sample_service() as service, chromium_page() as page:
+        tally = measure(page, service, questions[: given.most])
+    figures = {
+        "questions": tally.asked,
+        "answered": tally.answered,
+        "citations": tally.citations,
+        "marked_and_seen": round(tally.share, 4),
+        "seconds": round(time.monotonic() - started),
+    }
+    for name, value in figures.items():
+        print(f"{name:16} {value}")
+    for one in tally.wrong:
+        print(f"wrong: {one}")
+    if given.json:
+        given.json.parent.mkdir(parents=True, exist_ok=True)
+        given.json.write_text(json.dumps({**figures, "wrong": tally.wrong}, indent=1), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

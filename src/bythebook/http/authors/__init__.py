@@ -1,0 +1,1 @@
+"""What authors see: `/admin`, from the log of questions."""

@@ -1,0 +1,25 @@
+"""Tables as CSV (RFC 4180) that a spreadsheet shows and never runs."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+# What a spreadsheet may take for a formula; a plain number, as -3, is none.
+_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+Cell = str | int | float | None
+
+
+def csv_lines(rows: Iterable[Sequence[Cell]]) -> str:
+    """Write rows, each ended by CRLF; text is made harmless, numbers stay numbers."""
+    lines = io.StringIO(newline="")
+    writer = csv.writer(lines, lineterminator="\r\n")
+    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    return lines.getvalue()
+
+
+def _harmless(cell: Cell) -> Cell:
+    """Put an apostrophe before text that would be reckoned, as spreadsheets take for plain text."""
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\0", "")
+    return f"'{text}" if text.lstrip(" ").startswith(_STARTS) else text

@@ -1,0 +1,128 @@
+"""Every state of the widget by axe-core, light and dark, with a screenshot of each to look at."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.browser.browser import WIDTHS, axe_violations, screenshot
+from tests.browser.widget_pages import (
+    ANSWERED,
+    PARTIAL,
+    REFUSED,
+    answered,
+    ask,
+    open_host,
+    open_widget,
+    script,
+)
+from tests.conftest import SAMPLE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CAUTIOUS = "Show the code of a minimal publisher"
+
+
+def closed(page: "Page", service: str) -> None:
+    open_host(page, service, script(book=SAMPLE))
+
+
+def empty(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+
+
+def looking(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    page.route("**/chat/stream", lambda route: None)
+    ask(page, ANSWERED).locator(".nearest a").first.wait_for()
+
+
+def answer(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    turn = answered(page, ANSWERED)
+    turn.locator(".numeral").first.click()
+    turn.locator("summary").click()
+    turn.get_by_role("button", name="Not helpful").click()
+    turn.get_by_text("Thank you").wait_for()
+
+
+def partial(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    answered(page, PARTIAL).locator(".numeral").nth(1).click()
+
+
+def caution(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    answered(page, CAUTIOUS)
+
+
+def refused(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    answered(page, REFUSED)
+
+
+def failed(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    page.route("**/chat/stream", lambda route: route.fulfill(status=503, body="{}"))
+    answered(page, ANSWERED)
+
+
+def stopped(page: "Page", service: str) -> None:
+    looking(page, service)
+    page.get_by_role("button", name="Stop").click()
+
+
+def offered(page: "Page", service: str) -> None:
+    closed(page, service)
+    page.locator("#second").select_text()
+    page.locator("bythebook-ask .about").wait_for()
+
+
+def selection(page: "Page", service: str) -> None:
+    offered(page, service)
+    page.locator("bythebook-ask .about").click()
+    answered(page, "What is a gripper?")
+
+
+def inline(page: "Page", service: str) -> None:
+    open_host(
+        page, service, f'<bythebook-ask mode="inline" book="{SAMPLE}"></bythebook-ask>{script()}'
+    )
+    answered(page, ANSWERED)
+
+
+STATES = (
+    closed, empty, looking, answer, partial, caution, refused, failed, stopped, offered, selection, inline,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("state", STATES, ids=lambda one: one.__name__)
+def test_no_state_has_a_barrier(
+    browser: "Browser", service: str, state: Callable[["Page", str], None], theme: str
+) -> None:
+    scheme = "dark" if theme == "dark" else "light"
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    context.set_default_timeout(30_000)
+    page = context.new_page()
+    state(page, service)
+    for width in WIDTHS[::-1]:
+        page.set_viewport_size({"width": width, "height": 900 if width > 400 else 740})
+        page.wait_for_timeout(200)  # until what comes has come
+        screenshot(page, f"widget-{state.__name__}-{theme}-{width}")
+        if width != WIDTHS[1]:
+            assert axe_violations(page) == [], width
+    context.close()
+
+
+def test_a_barrier_within_the_widget_would_be_found(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    page.evaluate(
+        """() => { const root = document.querySelector('bythebook-ask').shadowRoot;
+        root.querySelector('.head button').removeAttribute('aria-label');
+        root.querySelector('.head button').removeAttribute('title');
+        root.querySelector('#title').style.setProperty('color', '#ccc'); }"""
+    )
+    found = " ".join(axe_violations(page))
+    assert "button-name" in found
+    assert "color-contrast" in found

@@ -1,0 +1,306 @@
+"""The widget in the page: failures, keys, focus, screen readers, languages, layout."""
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.browser.browser import ROOT, Watched
+from tests.browser.widget_pages import (
+    ANSWERED,
+    PARTIAL,
+    REFUSED,
+    announced,
+    answered,
+    ask,
+    chat,
+    focused,
+    open_host,
+    open_widget,
+    script,
+)
+from tests.conftest import SAMPLE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+# Failures
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "says"),
+    [
+        (401, {}, "does not accept this page's key"),
+        (403, {}, "may not be used on this site"),
+        (429, {"Retry-After": "17"}, "Try again in 17 s"),
+        (500, {}, "went wrong at the service"),
+        (502, {}, "cannot be searched"),
+        (503, {"Retry-After": "5"}, "Try again in 5 s"),
+        (404, {}, "no service at this page's address"),
+    ],
+)
+def test_a_failure_says_what_to_do_and_keeps_the_question(
+    page: "Page", service: str, status: int, headers: dict[str, str], says: str
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    page.route(
+        "**/chat/stream",
+        lambda route: route.fulfill(status=status, headers=headers, body="<html>proxy</html>"),
+    )
+    turn = ask(page, ANSWERED)
+    card = turn.locator(".card.failed")
+    card.wait_for()
+    assert card.locator(".kind").inner_text() == "Could not look it up"
+    assert says in card.inner_text()
+    assert "does not answer" not in turn.inner_text()
+    page.unroute("**/chat/stream")
+    card.get_by_role("button", name="Try again").click()
+    again = page.locator("bythebook-ask .turn").nth(1)
+    again.locator(".card.answer .confidence").wait_for()
+    assert again.locator(".question").inner_text() == ANSWERED
+
+
+def test_offline_and_unreachable_are_told_apart(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    page.route("**/chat/stream", lambda route: route.abort("connectionrefused"))
+    turn = ask(page, ANSWERED)
+    assert "cannot be reached" in turn.locator(".card.failed").inner_text()
+    page.context.set_offline(True)
+    turn = ask(page, ANSWERED)
+    assert "You are offline" in turn.locator(".card.failed").inner_text()
+
+
+def test_a_failure_within_the_stream_is_a_failure(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    sent = 'event: error\ndata: {"error": "store_unavailable", "message": "gone"}\n\n'
+    page.route(
+        "**/chat/stream", lambda route: route.fulfill(body=sent, content_type="text/event-stream")
+    )
+    turn = ask(page, ANSWERED)
+    assert "cannot be searched" in turn.locator(".card.failed").inner_text()
+
+
+def test_a_history_that_cannot_be_read_is_said_and_can_be_tried_again(
+    page: "Page", service: str
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    answered(page, ANSWERED)
+    page.route("**/history", lambda route: route.fulfill(status=503, body="{}"))
+    page.reload()
+    notice = page.locator("bythebook-ask .notice")
+    notice.wait_for()
+    page.unroute("**/history")
+    notice.get_by_role("button", name="Try again").click()
+    page.locator("bythebook-ask .turn .numeral").first.wait_for()
+
+
+def test_stopping_before_the_first_sentence_keeps_the_question_to_ask_again(
+    page: "Page", service: str
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    page.route("**/chat/stream", lambda route: None)
+    turn = ask(page, ANSWERED)
+    page.get_by_role("button", name="Stop").click()
+    assert turn.locator(".card.stopped .kind").inner_text() == "Stopped."
+    page.unroute("**/chat/stream")
+    turn.get_by_role("button", name="Ask again").click()
+    page.locator("bythebook-ask .turn").nth(1).locator(".card.answer").wait_for()
+
+
+# Keys, focus, screen readers
+
+
+@pytest.mark.parametrize("keys", ["/", "Control+k", "Meta+k"])
+def test_a_shortcut_opens_and_escape_closes_and_focus_returns(
+    page: "Page", service: str, keys: str
+) -> None:
+    open_host(
+        page, service, script(book=SAMPLE), body='<h1>Page</h1><a id="here" href="#x">here</a>'
+    )
+    page.locator("#here").focus()
+    page.keyboard.press(keys)
+    page.get_by_role("dialog", name="Ask the book").wait_for()
+    assert focused(page) == "TEXTAREA"
+    assert page.locator("bythebook-ask textarea").input_value() == ""
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    assert page.evaluate("document.activeElement.id") == "here"
+
+
+@pytest.mark.parametrize("keys", ["/", "Control+k"])
+def test_a_shortcut_does_nothing_while_someone_types(page: "Page", service: str, keys: str) -> None:
+    open_host(page, service, script(book=SAMPLE))
+    page.locator("#field").focus()
+    page.keyboard.press(keys)
+    assert page.get_by_role("dialog").count() == 0
+    assert page.locator("#field").input_value() == ("/" if keys == "/" else "")
+
+
+def test_everything_can_be_done_by_keyboard(page: "Page", service: str, watched: Watched) -> None:
+    open_host(page, service, script(book=SAMPLE), body="<h1>Page</h1>")
+    page.keyboard.press("Tab")
+    assert focused(page) == "BUTTON.launcher"
+    page.keyboard.press("Enter")
+    page.keyboard.type(ANSWERED)
+    page.keyboard.press("Enter")
+    turn = page.locator("bythebook-ask .turn").first
+    turn.locator(".confidence").wait_for()
+    reached = []
+    for _ in range(12):
+        page.keyboard.press("Shift+Tab")
+        reached.append(focused(page))
+    for stop in ("BUTTON.numeral", "A.read", "BUTTON.icon-button", "SUMMARY"):
+        assert stop in reached
+    turn.locator(".numeral").focus()
+    page.keyboard.press("Enter")
+    assert turn.locator(".note.open").count() == 1
+    page.keyboard.press("Escape")
+    assert focused(page) == "BUTTON.launcher"
+    watched.clean()
+
+
+def test_each_sentence_is_announced_once_and_the_confidence_last(
+    page: "Page", service: str
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    answered(page, PARTIAL)
+    expected = chat(service, PARTIAL)
+    told = announced(page)
+    assert told[0] == "Looking in the book …"
+    assert told[1:3] == ["Answer, in part", expected["disclaimer"]]
+    assert told[3:-1] == expected["sentences"]
+    assert "passage" in told[-1]
+    answered(page, REFUSED)
+    assert announced(page)[1].startswith("The book does not answer this. ")
+
+
+def test_on_a_phone_the_focus_stays_in_the_sheet(page: "Page", service: str) -> None:
+    page.set_viewport_size({"width": 375, "height": 740})
+    open_widget(page, service, book=SAMPLE)
+    for _ in range(9):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.localName") == "bythebook-ask"
+
+
+# Where it stands
+
+
+def test_the_page_does_not_move_when_the_widget_comes_opens_and_answers(
+    page: "Page", service: str
+) -> None:
+    page.add_init_script(
+        "window.shifts = 0; new PerformanceObserver(list => list.getEntries().forEach(one => "
+        "{ window.shifts += one.value; })).observe({type: 'layout-shift', buffered: true});"
+    )
+    open_host(page, service, script(book=SAMPLE))
+    before = page.evaluate(
+        "[document.documentElement.scrollHeight, document.documentElement.scrollWidth]"
+    )
+    box = page.locator("#second").bounding_box()
+    page.keyboard.press("/")
+    answered(page, ANSWERED)
+    assert page.locator("#second").bounding_box() == box
+    assert before == page.evaluate(
+        "[document.documentElement.scrollHeight, document.documentElement.scrollWidth]"
+    )
+    main = page.evaluate("window.shifts")
+    assert main < 0.1
+
+
+def test_inline_it_stands_in_its_place_and_needs_no_button(
+    page: "Page", service: str, watched: Watched
+) -> None:
+    tags = f'<bythebook-ask book="{SAMPLE}" mode="inline"></bythebook-ask>{script()}'
+    open_host(page, service, tags)
+    assert page.locator("bythebook-ask").count() == 1
+    assert page.locator("bythebook-ask .launcher").count() == 0
+    page.get_by_role("region", name="Ask the book").wait_for()
+    page.keyboard.press("/")
+    assert focused(page) == "TEXTAREA"
+    answered(page, ANSWERED)
+    watched.clean()
+
+
+def test_quotes_stand_beside_the_answer_on_wide_screens_and_below_on_a_phone(
+    page: "Page", service: str
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    turn = answered(page, ANSWERED)
+    note, text = turn.locator(".note").first, turn.locator(".prose").first
+    beside, prose = note.bounding_box(), text.bounding_box()
+    assert beside
+    assert prose
+    assert beside["x"] >= prose["x"] + prose["width"]
+    page.set_viewport_size({"width": 375, "height": 740})
+    assert not note.is_visible()
+    turn.locator(".numeral").first.click()
+    below, numeral = note.bounding_box(), turn.locator(".numeral").first.bounding_box()
+    assert below
+    assert numeral
+    assert below["y"] > numeral["y"]
+
+
+def test_it_speaks_german_where_the_page_does_and_takes_other_words(
+    page: "Page", service: str
+) -> None:
+    open_host(page, service, script(book=SAMPLE), lang="de-AT")
+    page.get_by_role("button", name="Das Buch fragen").click()
+    turn = answered(page, REFUSED)
+    assert turn.locator(".kind").inner_text() == "Das Buch beantwortet das nicht"
+    page.evaluate(
+        """document.querySelector('bythebook-ask').setAttribute('strings', '{"title": "Frag <b>uns</b>"}')"""
+    )
+    page.get_by_role("dialog", name="Frag <b>uns</b>").wait_for()
+
+
+def test_every_language_has_every_sentence_with_the_same_gaps() -> None:
+    source = (ROOT / "widget" / "src" / "widget" / "strings.ts").read_text("utf-8")
+    tables = re.findall(r"const (ENGLISH|GERMAN)\b[^{]*\{\n(.*?)\n\};", source, re.DOTALL)
+    named = {
+        language: dict(re.findall(r'^  (\w+): "(.*)",$', table, re.MULTILINE))
+        for language, table in tables
+    }
+    assert named["ENGLISH"].keys() == named["GERMAN"].keys()
+    assert len(named["ENGLISH"]) > 50
+    for name, english in named["ENGLISH"].items():
+        gaps = re.findall(r"\{\w+\}", english)
+        assert sorted(gaps) == sorted(re.findall(r"\{\w+\}", named["GERMAN"][name])), name
+
+
+def test_right_to_left_it_stands_on_the_left(page: "Page", service: str) -> None:
+    open_host(page, service, script(book=SAMPLE), lang="ar", direction="rtl")
+    page.keyboard.press("/")
+    panel = page.locator("bythebook-ask .panel").bounding_box()
+    assert panel
+    assert panel["x"] == 0
+    answered(page, ANSWERED)
+    rule = page.locator("bythebook-ask .card").evaluate(
+        "node => getComputedStyle(node).borderRightWidth"
+    )
+    assert rule == "3px"
+    assert (
+        page.locator("bythebook-ask .prose").evaluate("node => getComputedStyle(node).direction")
+        == "ltr"
+    )
+
+
+def test_the_theme_follows_the_reader_unless_the_page_says_otherwise(
+    page: "Page", service: str
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    panel = page.locator("bythebook-ask .panel")
+    paper = "node => getComputedStyle(node).backgroundColor"
+    light = panel.evaluate(paper)
+    page.emulate_media(color_scheme="dark")
+    dark = panel.evaluate(paper)
+    assert light != dark
+    page.evaluate("document.querySelector('bythebook-ask').setAttribute('theme', 'light')")
+    assert panel.evaluate(paper) == light
+
+
+def test_nothing_moves_for_who_asked_for_less_motion(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    animation = "node => getComputedStyle(node).animationName"
+    assert page.locator("bythebook-ask .panel").evaluate(animation) == "come"
+    page.emulate_media(reduced_motion="reduce")
+    assert page.locator("bythebook-ask .panel").evaluate(animation) == "none"

@@ -1,0 +1,314 @@
+// The conversation: its head, its turns, and the field to ask by.
+
+import { h, icon, ICONS } from "./dom";
+import type { Memory } from "./memory";
+import { citationsOf, Failure, type Scope, type Selected, type Service, type Thread } from "./service";
+import type { Strings, Words } from "./strings";
+import { firstWords, type Host, Turn } from "./turn";
+
+const MOST_QUESTION = 1000; // characters, as the service takes them
+const SCOPES: readonly Scope[] = ["selection", "section", "book"];
+
+export interface PanelParts {
+  words: Words;
+  service: Service;
+  memory: Memory;
+  inline: boolean;
+  title: string;
+  announcer: HTMLElement;
+  close(): void;
+  released(): void; // the selection was let go
+}
+
+/** A conversation with the book. */
+export class Panel implements Host {
+  readonly root: HTMLElement;
+  readonly words: Words;
+  readonly base: string;
+  readonly #parts: PanelParts;
+  readonly #field: HTMLTextAreaElement;
+  readonly #send: HTMLButtonElement;
+  readonly #turns: HTMLElement;
+  readonly #hint: HTMLElement;
+  readonly #chip = h("div", { class: "chip", hidden: true });
+  #selected: Selected | null = null;
+  #last: Turn | null = null;
+  #running: AbortController | null = null;
+  #restored = false;
+
+  constructor(parts: PanelParts) {
+    this.#parts = parts;
+    this.words = parts.words;
+    this.base = parts.service.base;
+    const say = (name: keyof Strings): string => this.words.say(name);
+    this.#hint = h("p", { class: "hint" }, say("hint"));
+    this.#turns = h("div", { class: "turns", role: "group", tabindex: "0", "aria-label": say("history") }, this.#hint);
+    this.#field = h("textarea", {
+      rows: "1",
+      maxlength: String(MOST_QUESTION),
+      "aria-label": say("question"),
+      placeholder: say("placeholder"),
+      enterkeyhint: "send",
+      dir: "auto",
+      onkeydown: (event: KeyboardEvent) => this.#onKey(event),
+    });
+    this.#send = h("button", { type: "submit", class: "send" });
+    this.#showSend();
+    this.root = h(
+      "div",
+      { class: "panel", role: parts.inline ? "region" : "dialog", "aria-labelledby": "title" },
+      this.#head(),
+      this.#turns,
+      h(
+        "form",
+        { class: "composer", onsubmit: (event: Event) => this.#onSubmit(event) },
+        this.#chip,
+        h("div", { class: "field" }, this.#field, this.#send),
+      ),
+    );
+  }
+
+  focus(): void {
+    this.#field.focus();
+  }
+
+  /** What the next question is about, if something is selected. */
+  get selected(): Selected | null {
+    return this.#selected;
+  }
+
+  /** Ask about a passage from now on, or no longer. */
+  select(selected: Selected | null): void {
+    this.#selected = selected;
+    this.#chip.hidden = !selected;
+    if (selected) this.#fillChip(selected);
+    else this.#parts.released();
+  }
+
+  announce(text: string): void {
+    this.#parts.announcer.append(h("p", {}, text));
+  }
+
+  /** Ask a question; one that is still being answered is stopped. */
+  ask(question: string, selected: Selected | null): void {
+    this.#running?.abort();
+    const run = new AbortController();
+    const turn = new Turn(this, question, selected);
+    this.#running = run;
+    this.#last = turn;
+    this.#parts.announcer.replaceChildren();
+    this.announce(this.words.say("looking"));
+    this.#hint.remove();
+    this.#turns.append(turn.root);
+    this.#turns.scrollTop += turn.root.getBoundingClientRect().top - this.#turns.getBoundingClientRect().top;
+    this.#showSend();
+    if (selected && !sameSelection(selected, this.#selected)) this.select(selected);
+    if (selected?.scope !== "selection")
+      void this.#parts.service.search(question, run.signal).then((sections) => run.signal.aborted || turn.near(sections));
+    void this.#answer(turn, run);
+  }
+
+  stop(): void {
+    this.#running?.abort();
+  }
+
+  /** Show the conversation as the service kept it, once. */
+  async restore(): Promise<void> {
+    const session = this.#parts.memory.session;
+    if (this.#restored || !session) return;
+    this.#restored = true;
+    try {
+      const thread = await this.#parts.service.history(session);
+      if (thread) this.#show(thread);
+      else if (!this.#last) this.#parts.memory.end();
+    } catch (error) {
+      if (error instanceof Failure) this.#notice(error);
+    }
+  }
+
+  async copy(text: string): Promise<void> {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const carrier = h("textarea", { class: "unseen", "aria-hidden": "true" });
+    carrier.value = text;
+    this.root.append(carrier);
+    carrier.select();
+    const done = document.execCommand("copy");
+    carrier.remove();
+    if (!done) throw new Error("not copied");
+  }
+
+  feedback(requestId: string, helpful: boolean): Promise<void> {
+    return this.#parts.service.feedback(requestId, helpful);
+  }
+
+  async #answer(turn: Turn, run: AbortController): Promise<void> {
+    try {
+      const events = this.#parts.service.ask(turn.question, this.#parts.memory.begin(), turn.selected, run.signal);
+      for await (const event of events) {
+        if (run.signal.aborted) break;
+        if (event.kind === "begun") turn.requestId = event.requestId;
+        else if (event.kind === "found") turn.found(event.sections);
+        else if (event.kind === "content") turn.add(event.content);
+        else turn.answered(event.response);
+      }
+      if (run.signal.aborted) turn.stopped();
+    } catch (error) {
+      if (run.signal.aborted) turn.stopped();
+      else turn.failed(error instanceof Failure ? error : new Failure("broken"));
+    }
+    if (this.#running === run) this.#running = null;
+    this.#showSend();
+  }
+
+  #onSubmit(event: Event): void {
+    event.preventDefault();
+    const question = this.#field.value.trim();
+    if (this.#running && (!question || event instanceof SubmitEvent && event.submitter === this.#send)) return this.stop();
+    if (!question) return this.#field.focus();
+    this.#field.value = "";
+    this.ask(question, this.#selected);
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    if (this.#field.value.trim()) {
+      this.#running?.abort();
+      this.#running = null;
+      this.#field.form?.requestSubmit();
+    }
+  }
+
+  #showSend(): void {
+    const name = this.#running ? "stop" : "send";
+    this.#send.replaceChildren(icon(ICONS[name]));
+    this.#send.setAttribute("aria-label", this.words.say(name));
+    this.#send.title = this.words.say(name);
+    if (this.#last) this.#field.placeholder = this.words.say("placeholderNext");
+  }
+
+  #show(thread: Thread): void {
+    const before = this.#turns.querySelector(".turn");
+    let question = "";
+    for (const message of thread.messages) {
+      if (message.role === "user") question = message.content;
+      else {
+        const turn = new Turn(this, question);
+        turn.restore(message.content, citationsOf(message.citations));
+        this.#turns.insertBefore(turn.root, before);
+        this.#last ??= turn;
+      }
+    }
+    if (!this.#turns.querySelector(".turn")) return;
+    this.#hint.remove();
+    this.#showSend();
+    if (!before) this.#turns.scrollTop = this.#turns.scrollHeight;
+  }
+
+  #notice(failure: Failure): void {
+    const said = this.words.say(failure.kind, { n: failure.wait, message: failure.told });
+    const again = h("button", { type: "button", class: "button" }, this.words.say("retry"));
+    const notice = h("div", { class: "notice" }, h("p", {}, said), again);
+    again.addEventListener("click", () => {
+      notice.remove();
+      this.#restored = false;
+      void this.restore();
+    });
+    this.#turns.prepend(notice);
+  }
+
+  /** Delete the conversation and begin a new one. */
+  async #begin(): Promise<void> {
+    this.stop();
+    const { memory, service } = this.#parts;
+    const session = memory.session;
+    this.#parts.announcer.replaceChildren();
+    try {
+      if (session) await service.forget(session);
+    } catch {
+      this.#turns.querySelector(".notice")?.remove();
+      this.#turns.append(h("p", { class: "notice" }, this.words.say("notDeleted")));
+      this.announce(this.words.say("notDeleted"));
+      this.#turns.scrollTop = this.#turns.scrollHeight;
+      return;
+    }
+    memory.end();
+    this.#last = null;
+    this.select(null);
+    this.#turns.replaceChildren(this.#hint);
+    this.#field.placeholder = this.words.say("placeholder");
+    this.announce(this.words.say("deleted"));
+    this.focus();
+  }
+
+  #head(): HTMLElement {
+    const floating = !this.#parts.inline;
+    return h(
+      "div",
+      { class: "head" },
+      h("h2", { id: "title" }, this.#parts.title),
+      this.#headButton("fresh", "fresh", () => void this.#begin()),
+      floating && this.#widthButton(),
+      floating && this.#headButton("close", "close", () => this.#parts.close()),
+    );
+  }
+
+  #widthButton(): HTMLElement {
+    const isWide = (): boolean => this.root.clientWidth > 528;
+    const button = this.#headButton("wider", "wide", () => {
+      const wide = !isWide();
+      this.root.classList.toggle("wide", wide);
+      this.root.classList.toggle("narrow", !wide);
+      show(wide);
+    });
+    const show = (wide: boolean): void => {
+      const said = this.words.say(wide ? "narrower" : "wider");
+      button.replaceChildren(icon(ICONS[wide ? "narrow" : "wide"]));
+      button.setAttribute("aria-label", said);
+      button.title = said;
+    };
+    button.classList.add("width");
+    show(matchMedia("(min-width: 1280px)").matches);
+    return button;
+  }
+
+  #headButton(name: keyof Strings, drawing: keyof typeof ICONS, onclick: () => void): HTMLButtonElement {
+    const said = this.words.say(name);
+    return h("button", { type: "button", class: "icon-button", "aria-label": said, title: said, onclick }, icon(ICONS[drawing]));
+  }
+
+  #fillChip(selected: Selected): void {
+    const scopes = SCOPES.map((scope) =>
+      h(
+        "button",
+        { type: "button", "aria-pressed": String(scope === selected.scope), onclick: () => this.#rescope(scope) },
+        this.words.say(scope),
+      ),
+    );
+    const clear = this.#headButton("clear", "close", () => {
+      this.select(null);
+      this.focus();
+    });
+    this.#chip.replaceChildren(
+      h("span", { class: "said", dir: "auto" }, firstWords(selected.text)),
+      clear,
+      h("div", { class: "scopes", role: "group", "aria-label": this.words.say("scope") }, ...scopes),
+    );
+  }
+
+  /** Take another scope; what was just asked of this selection is asked again. */
+  #rescope(scope: Scope): void {
+    const before = this.#selected;
+    if (!before || before.scope === scope) return;
+    const selected = { ...before, scope };
+    const at = SCOPES.indexOf(scope);
+    this.select(selected);
+    this.#chip.querySelectorAll<HTMLElement>(".scopes button")[at]?.focus();
+    const last = this.#last;
+    if (last?.selected?.text === before.text && !this.#field.value.trim()) this.ask(last.question, selected);
+  }
+}
+
+function sameSelection(one: Selected, other: Selected | null): boolean {
+  return one.text === other?.text && one.scope === other.scope;
+}
