@@ -207,7 +207,8 @@ def test_every_attack_would_succeed_without_verification(
     """The control: with guard and verification off, the same model leaks each time."""
     switch_guard_off(monkeypatch)
     monkeypatch.setattr(pipeline, "verify", _believing)
-    with serving_with_model(library, tmp_path / "data", stub.url) as service:
+    folder = tmp_path / "data"
+    with serving_with_model(library, folder, stub.url, llm_own_words=True) as service:
         live, harmless = asyncio.run(_unverified(service, model))
     assert harmless == []  # whoever obeys without being verified gives something away
     assert live >= LEAST_LEAKING
