@@ -304,7 +304,7 @@ def test_what_goes_beyond_the_limit_is_left_out_before_it_is_verified() -> None:
         quoting("It repeats.", quote="It repeats."),
     ]
     question = replace(QUESTION, most_sentences=3)
-    given = model_ports(generator=PaidGenerator(*drafts))
+    given = model_ports(generator=PaidGenerator(*drafts), own_words=True)
     told = answered(given, question)
     assert [one.text for one in told.sentences] == [TRUE, f"It repeats. {TRUE}"]
     assert told.usage == Usage(5, 5, 0.5)  # it was heard out
