@@ -15,6 +15,7 @@ from tests.adapters.small_books import core_over, find, generations, publish
 
 from bythebook.bootstrap import Core
 from bythebook.errors import BusyBook
+from bythebook.ingest.embed import BATCH
 
 OLD = {"birds.md": "# Birds\n\nThe heron waits at the river until a fish comes near.\n"}
 NEW = {
@@ -125,11 +126,11 @@ def test_a_run_killed_while_embedding_changes_nothing_and_loses_little(
     core: Core, tmp_path: Path, undisturbed: frozenset[str]
 ) -> None:
     run = Ingest(core, tmp_path / "source", slow=0.2)
-    run.wait_for("embedding 64")
+    run.wait_for(f"embedding {BATCH}")
     run.kill()
     assert_old_book_answers(core)
     report = publish(core, tmp_path / "source", "tales", NEW)
-    assert report.embedded <= len(undisturbed) - 64  # what was safe is not embedded again
+    assert report.embedded <= len(undisturbed) - BATCH  # what was safe is not embedded again
     assert core.press.chunk_ids("tales") == undisturbed
     assert generations(core, "tales") == [core.library.book("tales").generation]
 
@@ -224,7 +225,7 @@ def test_the_second_of_two_runs_is_told_and_the_first_ends_well(
     core: Core, tmp_path: Path, undisturbed: frozenset[str]
 ) -> None:
     first = Ingest(core, tmp_path / "source", slow=0.4)
-    first.wait_for("embedding 64")
+    first.wait_for(f"embedding {BATCH}")
     with pytest.raises(BusyBook, match="tales") as caught:
         publish(core, tmp_path / "second", "tales", OLD)
     assert caught.value.retryable
