@@ -1,6 +1,7 @@
 """Models over the sample book: one that makes things up is not believed, one that answers well is heard."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -17,7 +18,9 @@ from bythebook.evaluate.sets import EvalQuestion, load_questions
 
 QUESTIONS = load_questions(Path(__file__).resolve().parents[2] / "evals" / "sample-book.jsonl")
 ANSWERED = [one for one in QUESTIONS if one.kind == "answered" and one.split == "test"]
-ASKED = [*ANSWERED[:8], *[one for one in QUESTIONS if one.kind == "look_alike"][:2]]  # and two more
+# A few, and two more over HTTP; REAL_QUESTIONS asks more, and `make eval-llm` all.
+MANY = int(os.environ.get("REAL_QUESTIONS", "3"))
+ASKED = [*ANSWERED[:MANY], *[one for one in QUESTIONS if one.kind == "look_alike"][:1]]
 LEAST_HEARD = 0.85
 PATIENT = Policy(timeout=600.0, first_token=500.0, gap=300.0)  # a shared machine may be slow
 
@@ -43,8 +46,8 @@ def test_not_one_unsupported_sentence_of_a_real_model_is_shown(
     record_property("verdicts", [case.verdict for case in cases])
     assert [fault for case in cases for fault in case.wrong] == []
     assert all(sentence.citations for sentence in shown)
-    assert sum(case.cleared for case in cases) >= 6  # the model was asked
-    assert sum(bool(case.dropped or case.sentences or case.failure) for case in cases) >= 4
+    assert sum(case.cleared for case in cases) >= MANY // 2 + 1  # the model was asked
+    assert sum(bool(case.dropped or case.sentences or case.failure) for case in cases) >= 1
 
 
 @pytest.fixture
