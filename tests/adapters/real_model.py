@@ -19,7 +19,8 @@ given.port = 0
 given.n_ctx = 8192
 given.n_parallel = 1
 given.n_predict = 400
-given.cpuparams.n_threads = 2
+given.sampling.penalty_repeat = 1.1
+given.cpuparams.n_threads = 1
 server = xllamacpp.Server(given)
 print(server.listening_address, flush=True)
 sys.stdin.read()

@@ -19,8 +19,10 @@ passage, with the number of that passage. A sentence without such a quote is thr
 - Where passages disagree, give both. Where they answer only a part, answer that part.
 - If the passages do not answer the question, the list of sentences is empty.
 
-Reply with this JSON object and nothing else:
-{{"sentences": [{{"text": "A sentence.", "quotes": [{{"passage": 1, "quote": "words of passage 1"}}]}}]}}"""
+Reply with a JSON object and nothing else. Were passage 2 to say "The old lamp, which was made in Lyon, \
+has a brass foot.", then "Where does the lamp come from?" would be answered so:
+{{"sentences": [{{"text": "The lamp was made in Lyon.", "quotes": [{{"passage": 2, "quote": \
+"which was made in Lyon"}}]}}]}}"""
 )
 
 PLANNER = (
