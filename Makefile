@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-ingest api-docs lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-widget bench-ingest api-docs lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -63,6 +63,9 @@ load: $(VENV)/run.done ## Measure questions per second at 16 clients
 
 bench: $(VENV)/run.done ## Measure speed and size
 	$(BIN)/python benchmarks/service.py --json reports/bench.json $(ARGS)
+
+bench-widget: $(VENV)/dev.done ## Measure how soon a reader sees something in the widget (needs Chromium)
+	$(BIN)/python -m benchmarks.widget $(ARGS)
 
 bench-ingest: $(VENV)/run.done ## Measure ingest beside three other systems, which go into a throw-away venv
 	$(BIN)/python benchmarks/ingest.py --json reports/bench-ingest.json $(ARGS)

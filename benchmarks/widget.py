@@ -1,16 +1,19 @@
 """How soon a reader sees something: nearest sections and the first verified sentence after Enter.
 
-    python benchmarks/widget.py [--url http://127.0.0.1:8000] [--book physical-ai] [--questions 30]
+    make bench-widget [ARGS="--questions 30"]
 
-Asks a running service through the widget in Chromium, and reads the times from the page itself.
+Asks the sample book through the widget in Chromium, each question in a conversation of its own, and reads the
+times from the page itself.
 """
 
 import argparse
 import json
 import shutil
+import tempfile
 from pathlib import Path
 from statistics import quantiles
 
+from benchmarks.service import measure_ingest, served
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
@@ -45,14 +48,18 @@ def questions(count: int) -> list[str]:
     return [row["question"] for row in rows if row["kind"] == "answered"][:count]
 
 
-def measure(page: Page, asked: list[str]) -> dict[str, list[float]]:
+def measure(page: Page, url: str, asked: list[str]) -> dict[str, list[float]]:
     """Ask all, the first once more before, so that the service is warm."""
     times: dict[str, list[float]] = {"sections": [], "sentence": []}
-    page.evaluate(WATCH, asked[0])
-    for question in asked:
+    for place, question in enumerate([asked[0], *asked]):
+        page.goto(url)
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        page.wait_for_function("() => Boolean(customElements.get('bythebook-ask'))")
+        page.evaluate("document.querySelector('bythebook-ask').open()")
         seen = page.evaluate(WATCH, question)
         for name, found in times.items():
-            if name in seen:
+            if place and name in seen:
                 found.append(seen[name])
     return times
 
@@ -60,21 +67,16 @@ def measure(page: Page, asked: list[str]) -> dict[str, list[float]]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--url", default="http://127.0.0.1:8000")
-    parser.add_argument("--book", default="physical-ai")
     parser.add_argument("--questions", type=int, default=30)
     given = parser.parse_args()
     path = shutil.which("chromium") or shutil.which("google-chrome")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto(f"{given.url}/read/{given.book}")
-        if not page.locator("bythebook-ask").count():
-            page.add_script_tag(url=f"{given.url}/widget.js")
-        page.wait_for_function("() => Boolean(customElements.get('bythebook-ask'))")
-        page.evaluate("document.querySelector('bythebook-ask').open()")
-        times = measure(page, questions(given.questions))
-        browser.close()
+    with tempfile.TemporaryDirectory() as folder:
+        measure_ingest(Path(folder))
+        with served(Path(folder)) as (port, _, _), sync_playwright() as play:
+            browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            url = f"http://127.0.0.1:{port}/read/sample"
+            times = measure(browser.new_page(), url, questions(given.questions))
+            browser.close()
     for name, label in (("sections", "nearest sections"), ("sentence", "first sentence")):
         found = times[name]
         cuts = quantiles(found, n=20)
