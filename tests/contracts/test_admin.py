@@ -22,7 +22,7 @@ from bythebook.adapters.sql.query_log import SqlQueryLog
 from bythebook.bootstrap import Core
 from bythebook.domain.records import KeyScope, KeyTerms, QueryEntry
 from bythebook.http.authors.csv_export import csv_lines
-from bythebook.http.authors.models import Table
+from bythebook.http.authors.models.queries import Table
 from bythebook.operate.gate import Limits
 from bythebook.settings import Settings
 
@@ -182,9 +182,10 @@ def test_the_page_holds_no_data_and_runs_its_own_script_only(author: Authored) -
 
 
 def test_what_is_told_is_kept_by_no_cache(author: Authored) -> None:
-    for path in ROUTES:
-        reply = author.get(path)
-        assert reply.status_code == 404 or reply.headers["Cache-Control"] == "no-store"
+    logged = author.told("/admin/questions", book=SAMPLE, status="success")["questions"][0]
+    for path in (*ROUTES, "/metrics"):
+        reply = author.get(path.replace(str(ID), logged["query_id"]))
+        assert (reply.status_code, reply.headers.get("Cache-Control")) == (200, "no-store"), path
 
 
 # What is told

@@ -37,9 +37,20 @@ class AskRoute(APIRoute):
 
 
 class AdminRoute(AskRoute):
-    """A route that needs a key of scope `admin`, once there are keys."""
+    """A route that needs a key of scope `admin`, once there are keys; no cache keeps what it tells."""
 
     scope_needed: ClassVar[KeyScope] = "admin"
+
+    def get_route_handler(self) -> Handler:
+        """Mark what is told as private to this one request."""
+        handle = super().get_route_handler()
+
+        async def private(request: Request) -> Response:
+            response = await handle(request)
+            response.headers["Cache-Control"] = "no-store"
+            return response
+
+        return private
 
 
 async def admit(request: Request, scope: KeyScope) -> None:

@@ -43,7 +43,7 @@ def metrics_router(metrics: Metrics, library: Library) -> APIRouter:
     async def numbers() -> Response:
         """Give all numbers in Prometheus's text format."""
         page, media_type = metrics.page(_books(library))
-        return Response(page, headers={"Content-Type": media_type, "Cache-Control": "no-store"})
+        return Response(page, headers={"Content-Type": media_type})
 
     return router
 

@@ -3,16 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from bythebook.http.authors.csv_export import Cell
-from bythebook.http.authors.models import (
-    BinModel,
-    CitedModel,
-    IngestModel,
-    LatencyDay,
-    NearModel,
-    OverviewModel,
-    QuestionModel,
-    UnansweredModel,
-)
+from bythebook.http.authors.models.figures import BinModel, CitedModel, LatencyDay
+from bythebook.http.authors.models.ingests import IngestModel
+from bythebook.http.authors.models.overview import OverviewModel
+from bythebook.http.authors.models.questions import QuestionModel
+from bythebook.http.authors.models.sections import NearModel
+from bythebook.http.authors.models.unanswered import UnansweredModel
 
 Row = tuple[Cell, ...]
 QUESTION_HEAD: Row = (

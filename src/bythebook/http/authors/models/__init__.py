@@ -1,0 +1,1 @@
+"""What the author's page asks for and is told."""
