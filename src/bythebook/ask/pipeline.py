@@ -1,9 +1,9 @@
 """Question -> plan -> passages -> verdict -> verified sentences: the one path of every answer."""
 
 import asyncio
-import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
 from functools import partial
 
 from bythebook.ask.ask_ports import AskPorts
@@ -12,7 +12,8 @@ from bythebook.ask.compose.book_words import BookWords
 from bythebook.ask.compose.room import within_room
 from bythebook.ask.confidence import near_enough
 from bythebook.ask.consult import planned, reviewed, searched
-from bythebook.ask.judge import ANSWER_FROM, Clearance, Refusal, decide, narrow, nearest_sections
+from bythebook.ask.ending import Clock, Ending
+from bythebook.ask.judge import ANSWER_FROM, Clearance, Refusal, decide, narrow
 from bythebook.ask.marks import needs_mark, with_mark
 from bythebook.ask.partial import Cleared, decide_parts
 from bythebook.ask.retrieve import retrieve
@@ -28,30 +29,17 @@ from bythebook.domain.answers import (
     Outcome,
     Passage,
     Planned,
-    RefusalType,
     Refused,
     Retrieved,
     Sentence,
 )
 from bythebook.domain.questions import Plan, Question
 from bythebook.errors import UnknownBook
+from bythebook.ports import Generator
 
 __all__ = ["AskPorts", "answer", "answer_from", "collect"]
 
 READ_OF_PART = 5  # passages that the judge reads for each part of a question of several
-
-
-class _Clock:
-    """Milliseconds per stage."""
-
-    def __init__(self) -> None:
-        self.timings: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.timings[stage] = (now - self._last) * 1000
-        self._last = now
 
 
 async def answer(
@@ -75,16 +63,16 @@ async def answer(
 
 
 async def _steps(question: Question, ports: AskPorts, bill: Bill) -> AsyncGenerator[Event]:
-    clock = _Clock()
+    clock = Clock()
     plan = await planned(question, ports, bill)
     if ports.planner is not None:
         clock.lap("plan")
     yield Planned(plan)
 
     async with AsyncExitStack() as journeys:
-        found = await _found(plan, ports)
+        find = partial(_found, ports=ports)
         plan, found, generator = await searched(
-            question, plan, found, partial(_found, ports=ports), ports, bill, journeys
+            question, plan, await find(plan), find, ports, bill, journeys
         )
         candidates = near_enough(found, plan.least_similarity)
         clock.lap("retrieve")
@@ -93,54 +81,21 @@ async def _steps(question: Question, ports: AskPorts, bill: Bill) -> AsyncGenera
 
         verdict = await _decided(plan, candidates, ports, bill)
         clock.lap("judge")
-        model = ports.answering(plan.model)
-
-        def refused(refusal_type: RefusalType, judgement: Judgement | None) -> Refused:
-            nearest = nearest_sections(passages or found[: plan.top_k], ports.reader_url)
-            return Refused(
-                refusal_type,
-                nearest,
-                passages,
-                judgement,
-                plan.mode,
-                clock.timings,
-                model,
-                bill.usage,
-            )
-
+        ending = Ending(plan, found, ports, clock, bill)
         if isinstance(verdict, Refusal):
-            yield refused(verdict.refusal_type, verdict.judgement)
+            yield ending.refused(verdict.refusal_type, passages, verdict.judgement)
             return
-        passages, judgement, missing = verdict.passages, verdict.judgement, verdict.missing
-        selection = plan.mode == "selected_text_only"
-        disclaimer = opening(verdict.disclaimer, missing, selection=selection)
-        yield Judged(judgement, disclaimer, passages, missing)
+        yield Judged(verdict.judgement, verdict.disclaimer, verdict.passages, verdict.missing)
 
-        sentences: list[Sentence] = []
-        drafts = bill.drafts(generator.compose(plan, judgement))
-        if ports.uses_model:
-            drafts = within_room(drafts, plan.most_sentences, sentences)
-        async with aclosing(_verified(drafts, plan, passages, ports)) as verified:
-            async for sentence in verified:
-                if isinstance(sentence, Sentence):
-                    sentences.append(sentence)
-                yield sentence
+        said: list[Sentence] = []
+        drafts = _drafted(generator, plan, verdict.judgement, ports, bill, said)
+        async with aclosing(_verified(drafts, plan, verdict.passages, ports)) as verified:
+            async for told in verified:
+                if isinstance(told, Sentence):
+                    said.append(told)
+                yield told
         clock.lap("compose")
-        if not sentences:
-            kind: RefusalType = "selected_text_missing" if selection else "insufficient_grounding"
-            yield refused(kind, judgement)
-            return
-        yield Answered(
-            tuple(sentences),
-            passages,
-            judgement,
-            disclaimer,
-            plan.mode,
-            clock.timings,
-            model,
-            bill.usage,
-            missing,
-        )
+        yield ending.answered(said, verdict)
 
 
 async def _found(plan: Plan, ports: AskPorts) -> tuple[Passage, ...]:
@@ -151,6 +106,19 @@ async def _found(plan: Plan, ports: AskPorts) -> tuple[Passage, ...]:
         index=ports.index,
         calibrations=ports.calibrations,
     )
+
+
+def _drafted(
+    generator: Generator,
+    plan: Plan,
+    judgement: Judgement,
+    ports: AskPorts,
+    bill: Bill,
+    said: Sequence[Sentence],
+) -> AsyncGenerator[Draft]:
+    """Have the answer written; a model is held to its room beside what was said."""
+    drafts = bill.drafts(generator.compose(plan, judgement))
+    return within_room(drafts, plan.most_sentences, said) if ports.uses_model else drafts
 
 
 async def _verified(
@@ -185,13 +153,16 @@ async def _decided(
         near = near_enough(await _found(part, ports), part.least_similarity)[:READ_OF_PART]
         return await judged(part, near)
 
-    if plan.parts and (cleared := await decide_parts(plan, look)):
-        return cleared
-    verdict = await judged(plan, candidates)
-    if isinstance(verdict, Refusal):
-        return verdict
-    passages, judgement = narrow(candidates, verdict.judgement, plan.top_k)
-    return Cleared(passages, judgement, verdict.disclaimer)
+    cleared = await decide_parts(plan, look) if plan.parts else None
+    if cleared is None:
+        verdict = await judged(plan, candidates)
+        if isinstance(verdict, Refusal):
+            return verdict
+        passages, judgement = narrow(candidates, verdict.judgement, plan.top_k)
+        cleared = Cleared(passages, judgement, verdict.disclaimer)
+    selection = plan.mode == "selected_text_only"
+    told_first = opening(cleared.disclaimer, cleared.missing, selection=selection)
+    return replace(cleared, disclaimer=told_first)
 
 
 def answer_from(passages: tuple[Passage, ...], ports: AskPorts) -> float:
