@@ -13,7 +13,14 @@ from urllib.parse import unquote, urlsplit
 import typer
 
 from bythebook.adapters.book_folder import BookFolder
-from bythebook.cli.calibrating import fit_published, live_fit, print_scores, with_warning
+from bythebook.bootstrap import Core
+from bythebook.cli.calibrating import (
+    Scores,
+    fit_published,
+    live_fit,
+    print_scores,
+    with_warning,
+)
 from bythebook.cli.core import opened_core
 from bythebook.cli.reporting import (
     ingest_progress,
@@ -79,15 +86,11 @@ def ingest(
     with opened_core() as core, _progress(json_lines=json_lines, quiet=quiet) as show:
         if book is None:
             _require_same_source(core.library, order)
-        before = live_fit(core, book_id)
-        done = _run(order, core.ingest, show)
-        scores = fit_published(core, done, before, show) if calibrate and not dry_run else None
-        done = done if dry_run else with_warning(core, done)
-    values = {**report_values(done), "calibration": None if scores is None else asdict(scores)}
+        done, scores = _published(core, order, show, calibrate=calibrate)
     if json_lines:
-        typer.echo(json.dumps({"event": "report", **values}))
+        typer.echo(json.dumps({"event": "report", **_values(done, scores)}))
     elif as_json:
-        out.print_json(json.dumps(values))
+        out.print_json(json.dumps(_values(done, scores)))
     elif quiet:
         print_skipped(done, err)
     else:
@@ -96,6 +99,22 @@ def ingest(
         print_scores(book_id, scores, quiet=quiet or as_json or json_lines)
     if report is not None:
         write_report(done, report)
+
+
+def _published(
+    core: Core, order: IngestOrder, show: OnProgress, *, calibrate: bool
+) -> tuple[IngestReport, Scores | None]:
+    """Ingest, and fit scores to what was published; a dry run publishes nothing."""
+    before = live_fit(core, order.book_id)
+    done = _run(order, core.ingest, show)
+    if order.dry_run:
+        return done, None
+    scores = fit_published(core, done, before, show) if calibrate else None
+    return with_warning(core, done), scores
+
+
+def _values(done: IngestReport, scores: Scores | None) -> dict[str, object]:
+    return {**report_values(done), "calibration": scores and asdict(scores)}
 
 
 def _run(order: IngestOrder, ports: IngestPorts, show: OnProgress) -> IngestReport:
