@@ -38,7 +38,7 @@ class RedisServer:
         self._process = subprocess.Popen(
             ["redis-server", *options], cwd=self._folder, stdout=subprocess.DEVNULL
         )
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not self._answers():
             if time.monotonic() > deadline or self._process.poll() is not None:
                 pytest.fail("redis-server did not start")
@@ -48,12 +48,12 @@ class RedisServer:
         """Stop it, as a crash does."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(60)
             self._process = None
 
     def _answers(self) -> bool:
         try:
-            with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
+            with socket.create_connection(("127.0.0.1", self.port), 10) as connection:
                 connection.sendall(b"PING\r\n")
                 return connection.recv(16).startswith(b"+PONG")
         except OSError:

@@ -2,7 +2,10 @@
 
 import asyncio
 import logging
+import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -96,13 +99,31 @@ class Shop:
         self.settings = {"BYTHEBOOK_DATA_DIR": str(data), "BYTHEBOOK_THREADS": "2", **settings}
 
     def run(self, *words: str) -> Result:
-        done = CliRunner().invoke(cli.app, words, env=self.settings)
+        with logs_as_before():
+            done = CliRunner().invoke(cli.app, words, env=self.settings)
         assert KEY not in done.output
         assert QDRANT_KEY not in done.output
         return done
 
     def with_settings(self, settings: Mapping[str, str]) -> "Shop":
         return Shop(self.data, settings)
+
+
+@contextmanager
+def logs_as_before() -> Iterator[None]:
+    """Put back what serving sets for the whole process, which here is that of other tests too."""
+    root, loggers = (
+        logging.getLogger(),
+        [logging.getLogger(name) for name in ("bythebook", "uvicorn")],
+    )
+    levels, handlers = [(one, one.level) for one in (root, *loggers)], list(root.handlers)
+    hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
+    yield
+    sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
+    logging.captureWarnings(capture=False)
+    root.handlers[:] = handlers
+    for logger, level in levels:
+        logger.setLevel(level)
 
 
 def cohere_at(stub: ProviderStub) -> dict[str, str]:
@@ -228,7 +249,7 @@ def test_a_book_is_copied_served_listed_and_removed_on_a_server(
     )
     core = Core(settings)
     core.__dict__.update(encoder=sample_core.encoder, judge=sample_core.judge)
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+    with serving(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
         reply = client.post("/api/query", json={"query": QUESTION}).json()
         assert reply["status"] == "success"
         assert reply["answer"]["citations"][0]["referenced_text"] == HERON

@@ -4,17 +4,19 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis import Redis
 from tests.conftest import free_port
 from tests.redis_server import RedisServer, running_redis
 
-from bythebook.adapters.limits_windows import MemoryWindows, RedisWindows
-from bythebook.domain.access import Window
+from bythebook.adapters import limits_windows
+from bythebook.adapters.limits_windows import PATIENCE_SECONDS, MemoryWindows, RedisWindows
+from bythebook.domain.access import Allowance, Window
 from bythebook.errors import InputError, PartFailed
 
 pytestmark = pytest.mark.anyio
@@ -24,6 +26,12 @@ Windows = MemoryWindows | RedisWindows
 @pytest.fixture(scope="module")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a slow machine be no outage."""
+    monkeypatch.setattr(limits_windows, "PATIENCE_SECONDS", 60.0)
 
 
 @pytest.fixture(scope="module")
@@ -143,12 +151,9 @@ async def test_while_redis_is_away_this_process_counts_and_then_redis_again(
         assert (await windows.take(window)).remaining == 9
         await windows.check()
         own_redis.stop()
-        with caplog.at_level(logging.WARNING, "bythebook.limits"):
-            began = time.monotonic()
-            taken = await asyncio.gather(*(windows.take(window) for _ in range(200)))
-            assert time.monotonic() - began < 1
+        taken = await asyncio.gather(*(windows.take(window) for _ in range(200)))
         assert sum(one.allowed for one in taken) == 10
-        assert len(caplog.records) == 1
+        assert not at_once(windows.take(window)).allowed  # nobody waits for what is away
         with pytest.raises(PartFailed, match="cannot be reached"):
             await windows.check()
 
@@ -157,7 +162,9 @@ async def test_while_redis_is_away_this_process_counts_and_then_redis_again(
         assert (await windows.take(window)).remaining == 9  # of the new server, which has no counts
         assert not windows.away
         await windows.check()
-    assert len(caplog.records) == 1
+    assert [one.name for one in caplog.records if one.levelno >= logging.WARNING] == [
+        "bythebook.limits"
+    ]
 
 
 async def test_a_restart_of_redis_between_requests_is_no_outage(
@@ -169,16 +176,19 @@ async def test_a_restart_of_redis_between_requests_is_no_outage(
         own_redis.start()
         taken = await asyncio.gather(*(windows.take(Window("key", holder, 100)) for _ in range(20)))
         assert min(one.remaining for one in taken) == 80  # all of them were counted there
-    assert not caplog.records
+    assert not [one for one in caplog.records if one.levelno >= logging.WARNING]
 
 
-async def test_a_silent_redis_costs_half_a_second_at_most_and_only_once(holder: str) -> None:
+async def test_a_silent_redis_costs_half_a_second_at_most_and_only_once(
+    holder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert PATIENCE_SECONDS < 0.5
+    monkeypatch.setattr(limits_windows, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
         async with opened(f"redis://127.0.0.1:{silent.getsockname()[1]}/0") as windows:
-            for most in (0.5, 0.05):
-                began = time.monotonic()
+            async with asyncio.timeout(60):  # it would be silent for ever
                 assert (await windows.take(Window("key", holder, 10))).allowed
-                assert time.monotonic() - began < most
+            assert at_once(windows.take(Window("key", holder, 10))).allowed
 
 
 async def test_the_password_of_redis_is_in_no_message() -> None:
@@ -195,8 +205,19 @@ async def test_a_wrong_address_names_its_variable(url: str) -> None:
         RedisWindows(url)
 
 
+def at_once(taking: Coroutine[Any, Any, Allowance]) -> Allowance:
+    """Give what a request is told that waits for nothing, not even for its turn."""
+    try:
+        taking.send(None)
+    except StopIteration as done:
+        taken: Allowance = done.value
+        return taken
+    taking.close()
+    pytest.fail("the request had to wait")
+
+
 async def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.05)
