@@ -38,6 +38,7 @@ from bythebook.errors import ByTheBookError, RecordsFailed
 from bythebook.http.access import AdminRoute, AskRoute
 from bythebook.http.app import Service, create_app
 from bythebook.http.client_address import client_address
+from bythebook.operate import keyring
 from bythebook.operate.gate import Limits
 from bythebook.settings import Settings
 
@@ -149,6 +150,12 @@ def keys() -> FakeKeys:
 @pytest.fixture
 def service(keys: FakeKeys) -> Service:
     return fake_service(keys=keys)
+
+
+@pytest.fixture
+def keys_are_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what was made or went away meanwhile be seen by the next request."""
+    monkeypatch.setattr(keyring, "FRESH_SECONDS", 0.0)
 
 
 @every_contract
@@ -302,11 +309,11 @@ def test_the_page_does_not_answer_strangers(keys: FakeKeys) -> None:
     assert index.calls == 0
 
 
+@pytest.mark.usefixtures("keys_are_read_anew")
 def test_a_page_that_would_not_be_answered_has_no_form(keys: FakeKeys, service: Service) -> None:
     paths = ("/", "/read/tales")
     assert all("<form" in send(service, ("GET", path, None)).text for path in paths)
     keys.add()
-    time.sleep(0.6)
     assert not any("<form" in send(service, ("GET", path, None)).text for path in paths)
 
 
@@ -338,11 +345,11 @@ def test_with_the_keys_unreadable_from_the_start_nothing_is_open(contract: str) 
     assert reply.headers["Retry-After"]
 
 
+@pytest.mark.usefixtures("keys_are_read_anew")
 def test_with_the_database_away_a_known_key_still_opens(keys: FakeKeys, service: Service) -> None:
     secret, unused = keys.add(), keys.add()
     assert send(service, GUARDED["D"], bearer(secret)).status_code == 200
     keys.failure = RecordsFailed("away")
-    time.sleep(0.6)
     assert send(service, GUARDED["D"], bearer(secret)).status_code == 200
     require_failure("D", send(service, GUARDED["D"], bearer(unused)), 503)
     require_failure("D", send(service, GUARDED["D"]), 401)
@@ -392,6 +399,7 @@ def test_nobody_is_sent_to_where_a_host_header_says(path: str, service: Service)
     assert "location" not in reply.headers
 
 
+@pytest.mark.usefixtures("keys_are_read_anew")
 @pytest.mark.parametrize("path", ["/", "/read/tales", "/ask", "/docs", "/metrics"])
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8000", "[", "127.0.0.1.evil.example"]
@@ -407,7 +415,6 @@ def test_an_open_service_answers_to_no_name_but_its_own(
         assert send(service, asked, {"Host": own}).status_code == 200
     assert send(service, ("GET", "/livez", None), {"Host": host}).status_code == 200
     secret = keys.add("admin")
-    time.sleep(0.6)
     assert send(service, asked, {"Host": host, **bearer(secret)}).status_code == 200
 
 
@@ -569,32 +576,34 @@ def command(data_dir: Path, *words: str, code: int = 0) -> str:
         cwd=data_dir,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == code, done.stderr
     return done.stdout if code == 0 else done.stderr
 
 
-def test_keys_are_made_and_revoked_while_the_service_runs(core: Core) -> None:
+def test_keys_are_made_and_revoked_while_the_service_runs(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However slow the machine, its database is no silent one.
+    monkeypatch.setattr(keyring, "_PATIENCE_SECONDS", 60.0)
     folder = core.settings.data_dir
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+    with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         assert knock(client) == 422
         made = json.loads(command(folder, "keys", "create", "--scope", "ask", "--json"))
         assert knock(client, made["key"]) == 422
         assert knock(client) == 401
         assert knock(client, made["key"][:-1]) == 401
 
-        async def revoke() -> float:
+        async def revoke() -> None:
             async with core.keys() as store:
                 for key in await store.list():
                     await store.revoke(key.key_id, datetime.now(UTC))
-            return time.monotonic()
 
-        revoked = asyncio.run(revoke())
-        while knock(client, made["key"]) == 422:
-            assert time.monotonic() - revoked < 1
-        assert time.monotonic() - revoked < 1
+        asyncio.run(revoke())
+        time.sleep(keyring.FRESH_SECONDS)
+        assert knock(client, made["key"]) == 401
         assert knock(client) == 401  # it does not open again with the last key gone
 
 
@@ -658,16 +667,16 @@ def test_only_with_a_usable_key_does_the_service_listen_for_other_machines(core:
         stderr=subprocess.DEVNULL,
     )
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
             wait_for(client)
             assert (knock(client), knock(client, secret)) == (401, 422)
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(20)
+        process.wait(60)
 
 
 def wait_for(client: httpx.Client) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         try:
             client.get("/livez")
