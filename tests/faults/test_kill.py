@@ -1,5 +1,6 @@
 """Runs that are killed, and runs that meet: the live book stays, the next run is whole."""
 
+import math
 import os
 import random
 import shutil
@@ -26,8 +27,9 @@ NEW = {
     )
     for n in range(16)
 }
+ENDED_SECONDS = 300
 CHILD = """
-import asyncio, sys, time
+import asyncio, sys
 from dataclasses import replace
 from pathlib import Path
 from bythebook.bootstrap import Core
@@ -36,30 +38,41 @@ from bythebook.settings import Settings
 
 core = Core(Settings(data_dir=Path(sys.argv[1]), threads=1))
 
-class Slow:
+class Held:
+    # Embeds as many batches as it may, then waits to be told to go on.
     model_id, dimension = core.embedder.model_id, core.embedder.dimension
     usd_per_million_tokens = 0.0
     count_tokens = core.embedder.count_tokens
+    begun = 0
     async def embed_passages(self, texts):
-        time.sleep(float(sys.argv[3]))
+        self.begun += 1
+        if self.begun > float(sys.argv[3]):
+            await asyncio.to_thread(sys.stdin.readline)
         return await core.embedder.embed_passages(texts)
 
 def tell(progress):
     print(progress.stage, progress.done, flush=True)
 
-ports = replace(core.ingest, embedder=Slow())
-asyncio.run(ingest(IngestOrder(sys.argv[2], "tales"), ports, tell))
-print("finished", flush=True)
+async def run():
+    ports = replace(core.ingest, embedder=Held())
+    await ingest(IngestOrder(sys.argv[2], "tales"), ports, tell)
+    print("finished", flush=True)
+
+asyncio.run(run())
 """
 
 
 class Ingest:
-    """An ingest run in a process of its own."""
+    """An ingest run in a process of its own, which may be held before it embeds a batch."""
 
-    def __init__(self, core: Core, source: Path, slow: float = 0.0) -> None:
-        command = [sys.executable, "-c", CHILD, str(core.settings.data_dir), str(source), str(slow)]
+    def __init__(self, core: Core, source: Path, batches: float = math.inf) -> None:
+        home = core.settings.data_dir
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [sys.executable, "-c", CHILD, str(home), str(source), str(batches)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
 
     def wait_for(self, words: str) -> None:
@@ -75,7 +88,7 @@ class Ingest:
         assert self.process.returncode in {-signal.SIGKILL, 0}  # 0: it was through already
 
     def end(self) -> None:
-        out, _ = self.process.communicate(timeout=30)
+        out, _ = self.process.communicate(timeout=ENDED_SECONDS)  # which also lets it go on
         assert self.process.returncode == 0
         assert out.rstrip().endswith("finished")
 
@@ -125,7 +138,7 @@ def assert_next_run_is_whole(core: Core, source: Path, ids: frozenset[str]) -> N
 def test_a_run_killed_while_embedding_changes_nothing_and_loses_little(
     core: Core, tmp_path: Path, undisturbed: frozenset[str]
 ) -> None:
-    run = Ingest(core, tmp_path / "source", slow=0.2)
+    run = Ingest(core, tmp_path / "source", batches=1)
     run.wait_for(f"embedding {BATCH}")
     run.kill()
     assert_old_book_answers(core)
@@ -138,10 +151,10 @@ def test_a_run_killed_while_embedding_changes_nothing_and_loses_little(
 def test_runs_killed_at_random_moments_leave_the_old_book_or_the_new(
     core: Core, tmp_path: Path, undisturbed: frozenset[str]
 ) -> None:
-    """Kill from the first moment of the process to its last; KILLS says how often."""
+    """Kill at any moment of a run's usual length; KILLS says how often."""
     source = tmp_path / "source"
     started = time.monotonic()
-    Ingest(core_over(tmp_path / "elsewhere"), source, slow=0.1).end()
+    Ingest(core_over(tmp_path / "elsewhere"), source).end()
     length = time.monotonic() - started
     moments = random.Random(7)
     old = core.library.book("tales")
@@ -150,7 +163,7 @@ def test_runs_killed_at_random_moments_leave_the_old_book_or_the_new(
         publish(core, tmp_path / "old", "tales", OLD)
         shutil.rmtree(core.settings.data_dir / "cache")
         old = core.library.book("tales")
-        run = Ingest(core, source, slow=0.1)
+        run = Ingest(core, source)
         time.sleep(moments.uniform(0, length))
         run.kill()
         if core.library.book("tales") == old:
@@ -170,7 +183,7 @@ def test_an_edit_whose_run_is_killed_leaves_the_book_as_it_was(
     publish(core, source, "tales", NEW)
     old = core.library.book("tales")
     (source / "page3.md").write_text(NEW["page3.md"].replace("Stone", "Pebble", 1))
-    run = Ingest(core, source, slow=0.5)
+    run = Ingest(core, source, batches=0)
     run.wait_for("reading 16")
     run.kill()
     assert core.library.book("tales") == old
@@ -213,7 +226,7 @@ def test_ctrl_c_while_publishing_comes_too_late_or_changes_nothing(
         run.wait_for("publishing 0")
         time.sleep(moments.uniform(0, 0.06))
         run.process.send_signal(signal.SIGINT)
-        out, _ = run.process.communicate(timeout=30)
+        out, _ = run.process.communicate(timeout=ENDED_SECONDS)
         after = core.library.book("tales")
         assert ("finished" in out) == (after != before)
         assert generations(core, "tales") == [after.generation]
@@ -224,7 +237,7 @@ def test_ctrl_c_while_publishing_comes_too_late_or_changes_nothing(
 def test_the_second_of_two_runs_is_told_and_the_first_ends_well(
     core: Core, tmp_path: Path, undisturbed: frozenset[str]
 ) -> None:
-    first = Ingest(core, tmp_path / "source", slow=0.4)
+    first = Ingest(core, tmp_path / "source", batches=1)
     first.wait_for(f"embedding {BATCH}")
     with pytest.raises(BusyBook, match="tales") as caught:
         publish(core, tmp_path / "second", "tales", OLD)
