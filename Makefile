@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-widget bench-ingest api-docs lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest api-docs lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -66,6 +66,9 @@ bench: $(VENV)/run.done ## Measure speed and size
 
 bench-widget: $(VENV)/dev.done ## Measure how soon a reader sees something in the widget (needs Chromium)
 	$(BIN)/python -m benchmarks.widget $(ARGS)
+
+bench-author: $(VENV)/dev.done ## Measure what the author's page takes to look at 100,000 questions
+	$(BIN)/python -m benchmarks.author_page --json reports/bench-author.json $(ARGS)
 
 bench-ingest: $(VENV)/run.done ## Measure ingest beside three other systems, which go into a throw-away venv
 	$(BIN)/python benchmarks/ingest.py --json reports/bench-ingest.json $(ARGS)

@@ -1,10 +1,11 @@
 """Wordings -> groups of one question: by the words they share, whatever stands around these."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from bythebook.domain.insight import Wording
 
@@ -50,15 +51,19 @@ def grouped(wordings: Iterable[Wording]) -> list[Group]:
     leaders: list[frozenset[str]] = []
     members: list[list[Wording]] = []
     leading: dict[str, list[int]] = defaultdict(list)  # places of the leaders that have a word
+    places: dict[frozenset[str], int] = {}  # of the words met: who leads later does not change them
     for wording in wordings:
         words = _carrying(wording.text)
-        place = _like(words, leaders, leading)
+        place = places.get(words)
+        if place is None:
+            place = _like(words, leaders, leading)
         if place is None:
             place = len(leaders)
             leaders.append(words)
             members.append([])
             for word in words:
                 leading[word].append(place)
+        places[words] = place
         members[place].append(wording)
     groups = [Group(tuple(found)) for found in members]
     return sorted(groups, key=lambda one: (one.times, one.last_asked), reverse=True)
@@ -67,15 +72,14 @@ def grouped(wordings: Iterable[Wording]) -> list[Group]:
 def _like(
     words: frozenset[str], leaders: Sequence[frozenset[str]], leading: dict[str, list[int]]
 ) -> int | None:
-    shared: dict[int, int] = defaultdict(int)
-    for word in words:
-        for place in leading.get(word, ()):
-            shared[place] += 1
+    shared = Counter(chain.from_iterable(leading.get(word, ()) for word in words))
+    least = ALIKE_FROM * len(words)  # of all that either has, it may be more
     figures = _figures(words)
     alike = (
         place
         for place, common in shared.items()
-        if common >= ALIKE_FROM * len(words | leaders[place])
+        if common >= least
+        and common >= ALIKE_FROM * (len(words) + len(leaders[place]) - common)
         and _figures(leaders[place]) == figures
     )
     return min(alike, default=None)
