@@ -1,12 +1,15 @@
 """The widget in real Chromium against the real service: what a reader does with it."""
 
+import json
 import re
 from typing import TYPE_CHECKING
 
 import httpx
+import pytest
 from tests.browser.browser import Watched
 from tests.browser.widget_pages import (
     ANSWERED,
+    LOOK_ALIKE,
     PARTIAL,
     REFUSED,
     answered,
@@ -17,6 +20,7 @@ from tests.browser.widget_pages import (
     open_widget,
     questions_of,
     script,
+    sent,
     shown_text,
 )
 from tests.conftest import SAMPLE
@@ -105,6 +109,50 @@ def test_a_refusal_is_no_answer_and_names_the_nearest_sections(
     watched.clean()
 
 
+@pytest.mark.parametrize(
+    ("question", "refusal_type", "says"),
+    [
+        (REFUSED, "low_relevance", "No passage comes near your question"),
+        (LOOK_ALIKE, "insufficient_grounding", "The nearest passages were read, and none"),
+    ],
+)
+def test_a_refusal_says_of_which_kind_it_is(
+    page: "Page", service: str, question: str, refusal_type: str, says: str
+) -> None:
+    reply = httpx.post(f"{service}/api/query", json={"query": question}).json()
+    assert reply["refusal"]["refusal_type"] == refusal_type
+    open_widget(page, service, book=SAMPLE)
+    turn = answered(page, question)
+    assert turn.locator(".card.refused .opening").inner_text().startswith(says)
+
+
+def test_a_refusal_of_a_section_is_none_of_the_book(page: "Page", service: str) -> None:
+    page.goto(f"{service}/read/{SAMPLE}")
+    page.locator(".contents a").nth(2).click()
+    page.locator("article p").first.select_text()
+    page.locator("bythebook-ask .about").click()
+    page.get_by_role("button", name="This section").click()
+    turn = answered(page, REFUSED)
+    assert turn.locator(".kind").inner_text() == (
+        "The section of your selection does not answer this"
+    )
+    assert "The whole book may say more" in turn.locator(".opening").inner_text()
+    with page.expect_request("**/chat/stream") as asked:
+        turn.get_by_role("button", name="Whole book").click()
+    assert sent(asked.value)["scope"] == "book"
+
+
+def test_nothing_found_is_said_to_be_nothing(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    metrics = {"num_chunks": 0, "max_similarity": 0}
+    told = chat(service, REFUSED) | {"nearest_sections": [], "confidence_metrics": metrics}
+    page.route("**/search?*", lambda route: route.fulfill(json={"sections": []}))
+    page.route("**/chat/stream", lambda route: route.fulfill(json=told))
+    turn = answered(page, REFUSED)
+    assert turn.locator(".opening").inner_text().startswith("Nothing was found to read")
+    assert not turn.locator(".nearest").is_visible()
+
+
 def test_a_part_that_the_book_does_not_cover_is_said_before_the_answer(
     page: "Page", service: str, watched: Watched
 ) -> None:
@@ -135,26 +183,67 @@ def test_a_follow_up_is_answered_in_the_light_of_the_conversation(
 # The conversation
 
 
-def test_the_conversation_is_there_after_a_reload_with_its_quotes(
+LOOK = """turn => { const copy = turn.cloneNode(true);
+  copy.querySelectorAll('.status').forEach(one => one.replaceChildren());
+  return copy.outerHTML.replace(/\\b(question|note)-\\d+/g, '$1'); }"""
+
+
+def looks(page: "Page") -> list[str]:
+    """Every exchange as it is shown, but for the ids of its nodes and words that pass."""
+    page.locator("bythebook-ask .looking").wait_for(state="detached")
+    return [turn.evaluate(LOOK) for turn in page.locator("bythebook-ask .turn").all()]
+
+
+def test_after_a_reload_every_exchange_looks_as_it_did(
     page: "Page", service: str, watched: Watched
 ) -> None:
-    open_widget(page, service, book=SAMPLE)
-    before = [answered(page, question) for question in (ANSWERED, PARTIAL, REFUSED)]
-    texts = [shown_text(turn) for turn in before]
-    numerals = [turn.locator(".numeral").count() for turn in before]
-    quotes = before[1].locator("q").all_text_contents()
-    page.reload()
-    turns = page.locator("bythebook-ask .turn")  # the panel was open, and still is
-    turns.nth(2).wait_for()
-    assert turns.locator(".question").all_inner_texts() == [ANSWERED, PARTIAL, REFUSED]
-    assert [shown_text(turn) for turn in turns.all()] == texts
-    assert [turn.locator(".numeral").count() for turn in turns.all()] == numerals
-    assert turns.nth(1).locator("q").all_text_contents() == quotes
+    open_host(page, service, script(book=SAMPLE))
+    page.locator("#first").select_text()
+    page.locator("bythebook-ask .about").click()
+    answered(page, "How do nodes exchange messages?")
+    answered(page, "Who won the world cup?")
+    page.get_by_role("button", name="Let go of the selection").click()
+    for question in (ANSWERED, PARTIAL, REFUSED):
+        answered(page, question)
+    turns = page.locator("bythebook-ask .turn")
+    turns.nth(2).get_by_role("button", name="Not helpful").click()
+    turns.nth(2).get_by_text("Thank you").wait_for()
+    assert turns.nth(0).locator("q").count() > 0
+    assert turns.nth(1).locator(".actions button").count() == 2
+    before = looks(page)
+    page.reload()  # the panel was open, and still is
+    turns.nth(4).wait_for()
+    assert looks(page) == before
     assert [turn.locator(".card").get_attribute("class") for turn in turns.all()] == [
+        "card answer",
+        "card refused",
         "card answer",
         "card caution",
         "card refused",
     ]
+    turns.nth(3).get_by_role("button", name="Helpful", exact=True).click()
+    turns.nth(3).get_by_text("Thank you").wait_for()
+    watched.clean()
+
+
+def test_what_the_service_alone_knows_is_shown_where_the_browser_kept_nothing(
+    page: "Page", service: str, watched: Watched
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    before = [answered(page, question) for question in (PARTIAL, REFUSED)]
+    text, quotes = shown_text(before[0]), before[0].locator("q").all_text_contents()
+    page.evaluate(
+        "Object.keys(localStorage).filter(one => one.endsWith(':replies'))"
+        ".forEach(one => localStorage.removeItem(one))"
+    )
+    page.reload()
+    turns = page.locator("bythebook-ask .turn")
+    turns.nth(1).wait_for()
+    assert shown_text(turns.nth(0)) == text
+    assert turns.nth(0).locator("q").all_text_contents() == quotes
+    assert turns.nth(0).locator(".confidence").inner_text() == "1 passage"
+    turns.nth(1).locator(".card.refused").get_by_role("button", name="Ask again").click()
+    turns.nth(2).locator(".nearest a").first.wait_for()
     watched.clean()
 
 
@@ -163,7 +252,9 @@ def test_a_new_conversation_deletes_the_old_one(
 ) -> None:
     open_widget(page, service, book=SAMPLE)
     answered(page, ANSWERED)
-    session = page.evaluate("Object.values(localStorage)[0]")
+    session = page.evaluate(
+        "Object.values(localStorage).find(kept => /^[0-9a-f-]{36}$/.test(kept))"
+    )
     assert httpx.get(f"{service}/session/{session}/history").status_code == 200
     page.get_by_role("button", name="New conversation").click()
     page.locator("bythebook-ask .hint").wait_for()
@@ -173,13 +264,39 @@ def test_a_new_conversation_deletes_the_old_one(
     watched.clean()
 
 
-def test_only_an_id_is_kept_in_the_browser(page: "Page", service: str) -> None:
+def test_what_was_asked_and_answered_is_not_kept_in_the_browser(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, ANSWERED)
-    kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
-    assert re.search(r'"bythebook:[^"]*":"[0-9a-f-]{36}"', kept)
-    assert "ROS" not in kept
+    turn = answered(page, ANSWERED)
+    turn.locator(".nearest summary").wait_for()
+    assert page.evaluate("Object.values(sessionStorage)") == ["open"]
+    session, replies = sorted(page.evaluate("Object.values(localStorage)"), key=len)
+    assert re.fullmatch("[0-9a-f-]{36}", session)
+    (kept,) = json.loads(replies).values()
+    assert set(kept) == {"requestId", "level", "found", "nearest"}
     assert page.context.cookies() == []
+
+
+@pytest.mark.parametrize(("padding", "kept_at_most"), [(0, 25), (20_000, 12)])
+def test_what_the_browser_keeps_is_bounded(
+    page: "Page", service: str, padding: int, kept_at_most: int
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    answered(page, REFUSED)
+    page.evaluate(
+        """padding => { const name = Object.keys(localStorage).find(one => one.endsWith(':replies'));
+        const kept = JSON.parse(localStorage[name]), [last] = Object.values(kept);
+        for (let n = 100; n < 160; n++)
+          kept[`2020-01-01T00:00:00.000${n}Z`] = {...last, reason: 'x'.repeat(padding)};
+        localStorage[name] = JSON.stringify(kept); }""",
+        padding,
+    )
+    answered(page, ANSWERED).locator(".nearest summary").wait_for()
+    replies = max(page.evaluate("Object.values(localStorage)"), key=len)
+    assert len(replies) < 250_000
+    assert kept_at_most - 3 < len(json.loads(replies)) <= kept_at_most
+    assert page.locator("bythebook-ask .turn").count() == sum(  # what goes is the oldest
+        not at.startswith("2020") for at in json.loads(replies)
+    )
 
 
 def test_a_page_whose_reader_asks_nothing_loads_nothing_but_the_script(

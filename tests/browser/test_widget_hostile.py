@@ -167,6 +167,41 @@ def citation(sentence: int, link: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def test_what_another_script_wrote_into_the_browsers_storage_is_text(
+    page: "Page", service: str
+) -> None:
+    seen = watch(page, service)
+    open_widget(page, service, book="physical-ai")
+    answered(page, "What is a topic?")
+    answered(page, "Who won the football world cup in 1998?")
+    sections = [{"chapter": ALL, "section": ALL, "url": link, "text": ALL} for link in BAD_LINKS]
+    junk = {"toString": 1, "section": [ALL], "url": {}}
+    answer = {"response": ALL, "sentences": [ALL, 5], "citations": [citation(0, BAD_LINKS[0]), 7]}
+    looks = {
+        "requestId": ALL, "level": ALL, "reason": "__proto__", "helpful": ALL, "answer": answer,
+        "found": [*sections, junk, None, 5], "nearest": sections, "selected": {"text": ALL, "scope": "section"},
+    }  # fmt: skip
+    page.evaluate(
+        """looks => { const name = Object.keys(localStorage).find(one => one.endsWith(':replies'));
+        const times = Object.keys(JSON.parse(localStorage[name]));
+        localStorage[name] = JSON.stringify(Object.fromEntries(times.map(time => [time, looks]))); }""",
+        looks,
+    )
+    page.reload()
+    turns = page.locator("bythebook-ask .turn")
+    turns.nth(1).wait_for()
+    no_code(page)
+    assert ALL in (turns.first.text_content() or "")
+    assert turns.locator(".nearest li").count() == 2 * len(sections)
+    assert turns.locator("a").count() == 0
+    page.evaluate(
+        "Object.keys(localStorage).forEach(one => one.endsWith(':replies') && (localStorage[one] = '[{'))"
+    )
+    page.reload()
+    turns.first.locator("a.read").first.wait_for(state="attached")
+    seen.clean()
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 ANSWERED = "How do ROS 2 nodes communicate?"
 PARTIAL = "What are the steps to create a ROS 2 package and who won the world cup?"
 REFUSED = "Who won the football world cup in 1998?"
+LOOK_ALIKE = "How fast could the robot Shakey drive?"
 PROSE = """<h1>A page about robots</h1>
 <p id="first">Nodes exchange messages over named topics, and any number of nodes may listen.</p>
 <p id="second">A service is a question with an answer, <b>for work</b> that ends soon.</p>

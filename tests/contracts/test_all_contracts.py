@@ -18,6 +18,7 @@ from bythebook.ask.links import section_url
 from bythebook.ask.pipeline import collect
 from bythebook.bootstrap import Core
 from bythebook.domain.questions import Question
+from bythebook.evaluate.sets import load_questions
 
 ANSWERED = (
     "How do ROS 2 nodes communicate?",
@@ -37,6 +38,11 @@ REFUSED = (
     "postgres index not used for LIKE query",
     "🤖🤖🤖",
 )
+REFUSED_DEV = [
+    one.question
+    for one in load_questions(Path(__file__).parents[2] / "evals" / "sample-book.jsonl")
+    if one.split == "dev" and one.kind != "answered"
+][::4]
 SELECTION = "The capital of Iceland is Reykjavik. Herons fish at the river in the morning."
 NO_MATCH = "The book does not answer this question."
 
@@ -146,6 +152,22 @@ def test_a_question_has_one_verdict_and_one_first_quote(
     assert a.first_quote is not None
     assert a.first_quote == c.first_quote == d.first_quote
     assert unmarked(b.text).startswith(a.first_quote)
+
+
+def test_contract_c_tells_the_type_of_a_refusal_by_the_best_similarity(
+    client: httpx.Client,
+) -> None:
+    """The field that names it is contract A's alone; the widget says it in words all the same."""
+    told: set[str] = set()
+    for question in REFUSED_DEV:
+        refusal = asked(client, "/api/query", query=question)["refusal"]
+        metrics = asked(client, "/chat/run", message=question)["confidence_metrics"]
+        if refusal is None:
+            continue
+        near = metrics["max_similarity"] >= 0.7
+        assert refusal["refusal_type"] == ("insufficient_grounding" if near else "low_relevance")
+        told.add(refusal["refusal_type"])
+    assert len(told) == 2
 
 
 @pytest.mark.parametrize("question", ANSWERED)

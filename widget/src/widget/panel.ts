@@ -1,13 +1,12 @@
 // The conversation: its head, its turns, and the field to ask by.
 
 import { h, icon, ICONS } from "./dom";
-import type { Memory } from "./memory";
-import { citationsOf, Failure, type Scope, type Selected, type Service, type Thread } from "./service";
+import type { Looks, Memory } from "./memory";
+import { Failure, type Scope, SCOPES, type Selected, type Service, type Thread } from "./service";
 import type { Strings, Words } from "./strings";
 import { firstWords, type Host, Turn } from "./turn";
 
 const MOST_QUESTION = 1000; // characters, as the service takes them
-const SCOPES: readonly Scope[] = ["selection", "section", "book"];
 
 export interface PanelParts {
   words: Words;
@@ -141,12 +140,16 @@ export class Panel implements Host {
     return this.#parts.service.feedback(requestId, helpful);
   }
 
+  keep(at: string, looks: Looks): void {
+    this.#parts.memory.keep(at, looks);
+  }
+
   async #answer(turn: Turn, run: AbortController): Promise<void> {
     try {
       const events = this.#parts.service.ask(turn.question, this.#parts.memory.begin(), turn.selected, run.signal);
       for await (const event of events) {
         if (run.signal.aborted) break;
-        if (event.kind === "begun") turn.requestId = event.requestId;
+        if (event.kind === "begun") turn.begun(event.requestId);
         else if (event.kind === "found") turn.found(event.sections);
         else if (event.kind === "content") turn.add(event.content);
         else turn.answered(event.response);
@@ -193,8 +196,9 @@ export class Panel implements Host {
     for (const message of thread.messages) {
       if (message.role === "user") question = message.content;
       else {
-        const turn = new Turn(this, question);
-        turn.restore(message.content, citationsOf(message.citations));
+        const looks = this.#parts.memory.looks(message.timestamp);
+        const turn = new Turn(this, question, looks?.selected ?? null);
+        turn.restore(message, looks);
         this.#turns.insertBefore(turn.root, before);
         this.#last ??= turn;
       }

@@ -8,6 +8,7 @@ export type ChatResponse = Schemas["ChatResponse"];
 export type Citation = Schemas["CitationModel"];
 export type Thread = Schemas["ConversationThread"];
 export type Scope = NonNullable<Schemas["ChatRequest"]["scope"]>;
+export type Message = Extract<Thread["messages"][number], { role: "assistant" }>;
 export type Section = Schemas["NearestSectionModel"] & { text?: string | undefined };
 
 export interface Selected {
@@ -51,6 +52,7 @@ const KINDS: Readonly<Record<number, FailureKind>> = {
   504: "unavailable",
 };
 const NAMED: Readonly<Record<string, FailureKind>> = { rate_limited: "limited", validation_failed: "invalid", internal: "broken" };
+export const SCOPES: readonly Scope[] = ["selection", "section", "book"];
 const WAIT_SECONDS = 5;
 const MOST_SEARCHED = 500; // characters
 
@@ -78,8 +80,8 @@ export class Service {
     try {
       const query = new URLSearchParams({ q: question.slice(0, MOST_SEARCHED), ...(this.book && { book: this.book }) });
       const response = await this.#call("GET", `/search?${query}`, undefined, signal);
-      const found = (await response.json()) as { sections?: unknown };
-      return Array.isArray(found.sections) ? found.sections.filter(isSection) : [];
+      const found = record(await response.json());
+      return sectionsOf(found["sections"]);
     } catch {
       return [];
     }
@@ -204,8 +206,18 @@ export function citationsOf(value: unknown): Citation[] {
   return Array.isArray(value) ? value.filter((one) => Number.isInteger(record(one)["sentence"])) : [];
 }
 
+export function sectionsOf(value: unknown): Section[] {
+  return Array.isArray(value) ? value.filter(isSection) : [];
+}
+
 function isSection(value: unknown): value is Section {
   return typeof record(value)["section"] === "string" && typeof record(value)["url"] === "string";
+}
+
+export function selectedOf(value: unknown): Selected | null {
+  const { text, scope } = record(value);
+  const known = SCOPES.find((one) => one === scope);
+  return typeof text === "string" && known ? { text, scope: known } : null;
 }
 
 function isJson(response: Response): boolean {
@@ -220,6 +232,6 @@ function parsed(data: string): unknown {
   }
 }
 
-function record(value: unknown): Record<string, unknown> {
+export function record(value: unknown): Record<string, unknown> {
   return value !== null && typeof value === "object" ? (value as Record<string, unknown>) : {};
 }

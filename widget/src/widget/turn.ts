@@ -1,11 +1,14 @@
 // One question and what became of it: a card of one of four kinds, which differ in form.
 
+import { answerActions } from "./actions";
 import { AnswerBody, clamp } from "./body";
 import { h, icon, ICONS } from "./dom";
-import { linkProps, placeOf, safeUrl } from "./links";
-import { type ChatResponse, type Citation, type Content, Failure, type Section, type Selected } from "./service";
+import type { Looks, OwnAnswer } from "./memory";
+import { mergedSections, sectionList } from "./sections";
+import { type ChatResponse, type Citation, citationsOf, type Content, Failure, type Message, type Scope, type Section, type Selected } from "./service";
 import type { Strings, Words } from "./strings";
 import { keptPieces, missingParts, partOpening, type Piece, pieceOf, piecesOf } from "./structure";
+import { levelOf, reasonOf, refusalIn } from "./verdict";
 
 type Kind = "looking" | "answer" | "caution" | "refused" | "failed" | "stopped";
 
@@ -17,6 +20,7 @@ export interface Host {
   ask(question: string, selected: Selected | null): void;
   copy(text: string): Promise<void>;
   feedback(requestId: string, helpful: boolean): Promise<void>;
+  keep(at: string, looks: Looks): void;
 }
 
 const CHIP_WORDS = 60; // characters of a selection that are shown
@@ -26,15 +30,14 @@ let turns = 0;
 export class Turn {
   readonly root: HTMLElement;
   readonly body: AnswerBody;
-  requestId: string | null = null;
   kind: Kind = "looking";
   readonly #heading = h("h4", { class: "kind" });
   readonly #opening = h("div", { class: "opening" });
   readonly #foot = h("div", { class: "foot" });
   readonly #card = h("div", { class: "card looking" });
   readonly #nearest = h("div", { class: "nearest", hidden: true });
-  #sections: Section[] = []; // that the search found
-  #refusedTo: Section[] = []; // that a refusal named
+  #looks: Looks = { found: [], nearest: [] };
+  #at: string | null = null; // when the service closed it
   #told = 0; // sentences that were announced
 
   constructor(
@@ -56,19 +59,25 @@ export class Turn {
     this.#say("looking");
   }
 
+  /** Begin under the id by which the service knows the question. */
+  begun(requestId: string | null): void {
+    this.#looks.requestId = requestId ?? undefined;
+  }
+
   /** Show the nearest sections, unless the answer has already said better. */
   near(sections: Section[]): void {
     if (!sections.length) return;
-    this.#sections = sections;
+    this.#looks.found = sections;
     if (this.kind === "answer" || this.kind === "caution") this.#foldNearest();
-    else this.#showNearest(this.#merged(this.#refusedTo));
+    else this.#showNearest();
+    this.#keep();
   }
 
   /** Name the sections that were found, where their addresses are not known. */
   found(names: string[]): void {
     this.#opening.replaceChildren();
     if (this.kind === "looking") this.#heading.replaceChildren(this.host.words.say("reading"));
-    if (!this.#sections.length && names.length && this.selected?.scope !== "selection")
+    if (!this.#looks.found.length && names.length && this.selected?.scope !== "selection")
       this.#showNearest(names.map((section) => ({ chapter: "", section, url: "" })));
   }
 
@@ -83,34 +92,27 @@ export class Turn {
 
   /** Close with the whole answer; where the stream showed less or other, it is set anew. */
   answered(response: ChatResponse): void {
-    if (!response.should_answer) return this.#refuse(response);
-    const opening = response.disclaimer ?? "";
-    this.#become(opening ? "caution" : "answer", opening);
-    const rest = response.response.startsWith(opening) ? response.response.slice(opening.length).trimStart() : response.response;
-    this.#setAnew(piecesOf(rest, response.sentences), response.citations);
-    this.#announce(opening);
-    const passages = new Set(this.body.citations.map((one) => one.chunk_id)).size;
-    const level = response.confidence_level === "insufficient" ? "low" : response.confidence_level;
-    const confidence = `${this.host.words.say(level)} · ${this.host.words.passages(passages)}`;
-    this.#foot.replaceChildren(h("p", { class: "confidence" }, confidence), this.#actions());
-    this.host.announce(confidence);
-    this.#foldNearest();
+    this.#at = response.timestamp;
+    if (this.selected) this.#looks.selected = this.selected;
+    if (response.should_answer) this.#answer(response);
+    else this.#refuse(response);
+    this.#keep();
   }
 
-  /** Set an answer or refusal that the service kept. */
-  restore(content: string, citations: Citation[]): void {
-    if (!citations.length) {
-      this.#become("refused");
-      this.#opening.replaceChildren(h("p", {}, this.host.words.say("reason")));
-      this.#foot.replaceChildren(h("div", { class: "actions" }, this.#button("again", () => this.#askAgain())));
-      return;
+  /** Set an answer or refusal that the service kept, as it looked if that is known. */
+  restore(message: Message, looks: Looks | null): void {
+    this.#at = message.timestamp;
+    if (looks) this.#looks = looks;
+    const citations = citationsOf(message.citations);
+    if (!citations.length) return this.#showRefusal();
+    if (looks?.answer) this.#setWhole(looks.answer);
+    else {
+      const [opening, rest] = partOpening(message.content);
+      this.#become(opening ? "caution" : "answer", opening);
+      this.#setAnew(keptPieces(rest, citations), citations);
     }
-    const [opening, rest] = partOpening(content);
-    this.#become(opening ? "caution" : "answer", opening);
-    this.#setAnew(keptPieces(rest, citations), citations);
     this.#told = this.body.pieces.length;
-    const passages = new Set(citations.map((one) => one.chunk_id)).size;
-    this.#foot.replaceChildren(h("p", { class: "confidence" }, this.host.words.passages(passages)), this.#actions());
+    this.#close();
   }
 
   /** Close with what went wrong and what to do; the question is kept. */
@@ -142,23 +144,59 @@ export class Turn {
     this.host.announce(said);
   }
 
-  #refuse(response: ChatResponse): void {
-    const { words } = this.host;
-    const ofSelection = this.selected?.scope === "selection";
-    this.body.clear();
-    this.#become("refused");
-    const reason = words.say(ofSelection ? "reasonSelection" : "reason");
-    this.#heading.lastChild?.replaceWith(words.say(ofSelection ? "refusedSelection" : "refused"));
-    this.#opening.replaceChildren(h("p", {}, reason));
-    this.#foot.replaceChildren(ofSelection ? this.#widerScopes() : "");
-    this.host.announce(`${this.#heading.textContent ?? ""}. ${reason}`);
-    this.#refusedTo = response.nearest_sections ?? [];
-    this.#showNearest(this.#merged(this.#refusedTo));
+  #answer(response: ChatResponse): void {
+    const { response: text, sentences, citations, disclaimer } = response;
+    this.#looks.level = levelOf(response);
+    if (this.selected?.scope === "selection") this.#looks.answer = { response: text, sentences, citations, disclaimer };
+    this.#setWhole(response);
+    this.#announce(disclaimer ?? "");
+    this.host.announce(this.#close());
   }
 
-  #widerScopes(): HTMLElement {
+  #setWhole(answer: OwnAnswer): void {
+    const opening = answer.disclaimer ?? "";
+    const rest = answer.response.startsWith(opening) ? answer.response.slice(opening.length).trimStart() : answer.response;
+    this.#become(opening ? "caution" : "answer", opening);
+    this.#setAnew(piecesOf(rest, answer.sentences), answer.citations);
+  }
+
+  /** Put under an answer how good it is and what can be done with it. */
+  #close(): string {
+    const { words } = this.host;
+    const passages = words.passages(new Set(this.body.citations.map((one) => one.chunk_id)).size);
+    const confidence = this.#looks.level ? `${words.say(this.#looks.level)} · ${passages}` : passages;
+    this.#foot.replaceChildren(h("p", { class: "confidence" }, confidence), this.#actions());
+    this.#foldNearest();
+    return confidence;
+  }
+
+  #refuse(response: ChatResponse): void {
+    this.#looks.reason = reasonOf(response, this.selected);
+    this.#looks.nearest = response.nearest_sections ?? [];
+    this.#showRefusal();
+    this.host.announce(`${this.#heading.textContent ?? ""}. ${this.#opening.textContent ?? ""}`);
+  }
+
+  #showRefusal(): void {
+    const { words } = this.host;
+    const { heading, wider } = refusalIn(this.selected?.scope ?? "book");
+    const { reason } = this.#looks;
+    this.body.clear();
+    this.#become("refused");
+    this.#heading.lastChild?.replaceWith(words.say(heading));
+    this.#opening.replaceChildren(h("p", {}, words.say(reason ?? "reason")));
+    if (!reason) this.#foot.replaceChildren(h("div", { class: "actions" }, this.#button("again", () => this.#askAgain())));
+    else this.#foot.replaceChildren(wider.length ? this.#askWider(wider) : "");
+    this.#showNearest();
+  }
+
+  /** Have the browser keep how it looks, once the service keeps what it says. */
+  #keep(): void {
+    if (this.#at) this.host.keep(this.#at, this.#looks);
+  }
+
+  #askWider(scopes: Scope[]): HTMLElement {
     const { selected } = this;
-    const scopes = ["section", "book"] as const;
     return h(
       "div",
       { class: "actions" },
@@ -219,76 +257,33 @@ export class Turn {
   }
 
   #actions(): HTMLElement {
-    const status = h("span", { class: "status" });
-    const tell = (name: keyof Strings): void => {
-      status.replaceChildren(this.host.words.say(name));
-      this.host.announce(this.host.words.say(name));
-    };
-    const copy = this.#iconButton("copy", () => {
-      this.host.copy(`${this.question}\n\n${this.body.plain()}`).then(() => tell("copied"), () => tell("notCopied"));
+    const { requestId, helpful } = this.#looks;
+    return answerActions(this.host, {
+      text: () => `${this.question}\n\n${this.body.plain()}`,
+      requestId,
+      helpful,
+      rated: (helpful) => {
+        this.#looks.helpful = helpful;
+        this.#keep();
+      },
     });
-    return h("div", { class: "actions" }, copy, ...(this.requestId ? this.#thumbs(this.requestId, tell) : []), status);
-  }
-
-  #thumbs(requestId: string, tell: (name: keyof Strings) => void): HTMLElement[] {
-    const thumbs = (["good", "bad"] as const).map((name) => {
-      const thumb = this.#iconButton(name, () => {
-        this.host.feedback(requestId, name === "good").then(
-          () => {
-            for (const one of thumbs) one.setAttribute("aria-pressed", String(one === thumb));
-            tell("thanks");
-          },
-          () => tell("notTaken"),
-        );
-      });
-      thumb.setAttribute("aria-pressed", "false");
-      return thumb;
-    });
-    return thumbs;
   }
 
   #button(name: keyof Strings, onclick: () => void, look = "", fill: Record<string, string> = {}): HTMLButtonElement {
     return h("button", { type: "button", class: `button ${look}`, onclick }, this.host.words.say(name, fill));
   }
 
-  #iconButton(name: "copy" | "good" | "bad", onclick: () => void): HTMLButtonElement {
-    const said = this.host.words.say(name);
-    return h("button", { type: "button", class: "icon-button", "aria-label": said, title: said, onclick }, icon(ICONS[name]));
-  }
-
-  /** Give the sections of a refusal, with the lines that the search showed of them. */
-  #merged(nearest: Section[]): Section[] {
-    const known = new Map(this.#sections.map((one) => [placeOf(one.chapter, one.section), one]));
-    const merged = nearest.map((one) => ({ ...one, text: known.get(placeOf(one.chapter, one.section))?.text }));
-    return merged.length ? merged : this.#sections;
-  }
-
-  #showNearest(sections: Section[]): void {
+  #showNearest(sections = mergedSections(this.#looks.nearest, this.#looks.found)): void {
     this.#nearest.hidden = !sections.length;
-    this.#nearest.replaceChildren(h("p", { class: "label" }, this.host.words.say("nearest")), this.#sectionList(sections));
+    this.#nearest.replaceChildren(h("p", { class: "label" }, this.host.words.say("nearest")), sectionList(sections, this.host.base));
   }
 
   /** Fold the sections away under an answer, where it is the answer that counts. */
   #foldNearest(): void {
-    this.#nearest.hidden = !this.#sections.length;
+    const { found } = this.#looks;
+    this.#nearest.hidden = !found.length;
     const title = h("summary", {}, this.host.words.say("readOn"));
-    this.#nearest.replaceChildren(h("details", {}, title, this.#sectionList(this.#sections)));
-  }
-
-  #sectionList(sections: Section[]): HTMLElement {
-    return h("ul", {}, ...sections.map((one) => this.#sectionItem(one)));
-  }
-
-  #sectionItem(section: Section): HTMLElement {
-    const url = safeUrl(section.url, this.host.base);
-    const name = section.section || placeOf(section.chapter, "");
-    return h(
-      "li",
-      { dir: "auto" },
-      url ? h("a", linkProps(url), name) : h("span", {}, name),
-      section.chapter && section.chapter !== name ? h("span", { class: "chapter" }, section.chapter) : null,
-      section.text ? h("span", { class: "line" }, section.text) : null,
-    );
+    this.#nearest.replaceChildren(h("details", {}, title, sectionList(found, this.host.base)));
   }
 }
 
