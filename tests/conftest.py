@@ -13,6 +13,7 @@ from typing import Self
 import httpx
 import pytest
 import uvicorn
+from hypothesis import HealthCheck, settings
 
 from bythebook.bootstrap import Core, sample_book
 from bythebook.http.app import create_app
@@ -21,6 +22,17 @@ from bythebook.settings import Settings
 from tests.guard import network_guard
 
 SAMPLE = "physical-ai"
+
+# No time limit for one example, however slow the machine; nothing kept between runs.
+for _profile, _examples in (("usual", 100), ("long", 5000)):
+    settings.register_profile(
+        _profile,
+        deadline=None,
+        database=None,
+        max_examples=_examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("usual")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -101,7 +113,7 @@ def sample_core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
 @pytest.fixture(scope="session")
 def client(sample_core: Core) -> Iterator[httpx.Client]:
     """A client of a real server that serves the sample book."""
-    with serving(sample_core) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+    with serving(sample_core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         yield client
 
 
@@ -118,7 +130,7 @@ class serving:  # noqa: N801 - reads as a verb
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
         self.url = f"http://127.0.0.1:{port}"
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not self._server.started:
             if time.monotonic() > deadline or not self._thread.is_alive():
                 pytest.fail("the server did not start")
@@ -127,7 +139,7 @@ class serving:  # noqa: N801 - reads as a verb
 
     def __exit__(self, *_: object) -> None:
         self._server.should_exit = True
-        self._thread.join(timeout=20)
+        self._thread.join(timeout=60)
 
 
 def free_port() -> int:

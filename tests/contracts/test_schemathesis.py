@@ -70,7 +70,13 @@ def configuration() -> SchemathesisConfig:
         "database": "none",
         "with-security-parameters": False,  # the key is given, or left out by a check
     }
-    return SchemathesisConfig.from_dict({"generation": generation, "request-timeout": 30})
+    return SchemathesisConfig.from_dict(
+        {
+            "generation": generation,
+            "request-timeout": 120,
+            "suppress-health-check": ["too_slow"],
+        }
+    )
 
 
 open_schema, locked_schema = described(locked=False), described(locked=True)
