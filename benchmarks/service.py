@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import distribution
 from pathlib import Path
+from urllib.parse import urlencode
 
 from bythebook.bootstrap import Core, sample_book
 from bythebook.evaluate.figures import percentile
@@ -112,6 +113,18 @@ def measure_latency(port: int, questions: Sequence[str], rounds: int) -> dict[st
     }
 
 
+def measure_search(port: int, questions: Sequence[str]) -> dict[str, float]:
+    """Search for what the answers would be made of, as a page does while its reader types."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    times = []
+    for question in questions:
+        started = time.perf_counter()
+        connection.request("GET", f"/search?{urlencode({'q': f'{question} In short?'})}")
+        connection.getresponse().read()
+        times.append((time.perf_counter() - started) * 1000)
+    return {"search, p50 ms": percentile(times, 50), "search, p99 ms": percentile(times, 99)}
+
+
 def measure_throughput(port: int, questions: Sequence[str], clients: int) -> dict[str, float]:
     """Ask from several clients at once."""
 
@@ -163,6 +176,7 @@ def main() -> None:
         with served(Path(folder)) as (port, process_id, seconds):
             figures["serve to ready, seconds"] = seconds
             figures |= measure_latency(port, questions, options.rounds)
+            figures |= measure_search(port, questions)
             for clients in (4, 16):
                 figures |= measure_throughput(port, questions, clients)
             figures["resident memory, MB"] = resident_megabytes(process_id)
