@@ -2,7 +2,6 @@
 
 import resource
 import struct
-import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -268,7 +267,7 @@ def test_entities_are_neither_expanded_nor_fetched(tmp_path: Path) -> None:
     assert "begin" in document.text
 
 
-def test_a_bomb_is_refused_in_little_time_and_memory(tmp_path: Path) -> None:
+def test_a_bomb_is_refused_in_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "bomb.epub"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as opened:
         opened.writestr("META-INF/container.xml", _CONTAINER)
@@ -277,12 +276,11 @@ def test_a_bomb_is_refused_in_little_time_and_memory(tmp_path: Path) -> None:
         with opened.open("OPS/a.xhtml", "w", force_zip64=True) as member:
             for _ in range(1000):
                 member.write(b" " * 1_000_000)
-    started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     book = _read(str(path))
     assert book.skipped[0].name == "OPS/a.xhtml"
     assert "inflates" in book.skipped[0].reason
     assert [document.read().text for document in book.documents] == ["b\n\ntext"]
-    assert time.monotonic() - started < 10
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 150_000  # KiB
 

@@ -862,7 +862,7 @@ def test_a_page_that_would_take_forever_is_refused_in_time(tmp_path: Path, text:
     started = time.process_time()
     with pytest.raises(UnreadableBook, match=r"bad\.md"):
         bad.read()
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 60  # what is not refused takes hours
     assert good.read().title == "Good"
 
 

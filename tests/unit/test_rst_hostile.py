@@ -74,11 +74,11 @@ def test_parts_of_parts_cannot_grow_without_bound(tmp_path: Path) -> None:
     for depth in range(9):
         part = f"word {depth}\n\n" + f".. include:: p{depth + 1}.txt\n\n" * 10
         (tmp_path / f"p{depth}.txt").write_text(part)
-    started = time.monotonic()
+    started = time.process_time()
     book = read(tmp_path)
     assert len(book.documents[0].read().text) < 10_000_000
     assert any("too much" in warning for warning in book.warnings)
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 120  # without a bound it takes for ever
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_nesting_beyond_reason_is_told(tmp_path: Path, text: str) -> None:
 )
 def test_tangled_text_takes_bounded_time_and_keeps_its_words(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.rst").write_text(f"{text}\n\nLast word.\n")
-    started = time.monotonic()
+    started = time.process_time()
     assert "Last word." in read(tmp_path).documents[0].read().text
-    assert time.monotonic() - started < 25
+    assert time.process_time() - started < 120  # quadratic work takes hours
 
 
 def test_substitutions_of_substitutions_are_bounded(tmp_path: Path) -> None:
