@@ -29,60 +29,42 @@ class PrometheusMetrics:
 
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # twice the page, for nobody
-        registry = self._registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        self._requests = Counter(
-            "bythebook_requests",
-            "Requests by route and status.",
-            ("method", "route", "status"),
-            registry=registry,
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        counter, latency = self._counter, self._latency
+        self._requests = counter(
+            "requests", "Requests by route and status.", "method", "route", "status"
         )
-        self._request_seconds = _latency(
-            "bythebook_request_seconds", "Time to answer a request.", "route", registry
+        self._request_seconds = latency("request", "Time to answer a request.", "route")
+        self._questions = counter(
+            "questions", "Questions by what became of them.", "contract", "verdict"
         )
-        self._questions = Counter(
-            "bythebook_questions",
-            "Questions by what became of them.",
-            ("contract", "verdict"),
-            registry=registry,
-        )
-        self._stage_seconds = _latency(
-            "bythebook_stage_seconds", "Time of a stage of the answer path.", "stage", registry
-        )
-        self._refusals = _counter("refusals", "Questions refused, by type.", "type", registry)
-        self._faults = Counter(
-            "bythebook_sentence_faults",
+        self._stage_seconds = latency("stage", "Time of a stage of the answer path.", "stage")
+        self._refusals = counter("refusals", "Questions refused, by type.", "type")
+        self._faults = counter(
+            "sentence_faults",
             "Proposed sentences that were not as the book has it, by what was wrong and what became of them.",
-            ("fault", "outcome"),
-            registry=registry,
+            "fault",
+            "outcome",
         )
-        self._failures = _counter("part_failures", "Failures of parts.", "part", registry)
-        self._limited = _counter("rate_limited", "Requests that met a limit.", "window", registry)
-        self._tokens = Counter("bythebook_tokens", "Tokens of language models.", registry=registry)
-        self._model_tokens = Counter(
-            "bythebook_model_tokens",
-            "Tokens of each language model, read and written.",
-            ("model", "kind"),
-            registry=registry,
+        self._failures = counter("part_failures", "Failures of parts.", "part")
+        self._limited = counter("rate_limited", "Requests that met a limit.", "window")
+        self._tokens = counter("tokens", "Tokens of language models.")
+        self._model_tokens = counter(
+            "model_tokens", "Tokens of each language model, read and written.", "model", "kind"
         )
-        self._model_usd = _counter(
-            "model_usd", "Dollars, where the provider names a price.", "model", registry
+        self._model_usd = counter(
+            "model_usd", "Dollars, where the provider names a price.", "model"
         )
-        self._model_sentences = Counter(
-            "bythebook_model_sentences",
+        self._model_sentences = counter(
+            "model_sentences",
             "Sentences that each language model proposed: shown, or dropped by verification.",
-            ("model", "outcome"),
-            registry=registry,
+            "model",
+            "outcome",
         )
-        self._lost = Counter(
-            "bythebook_entries_lost", "Questions that were not recorded.", registry=registry
-        )
-        self._chunks = Gauge(
-            "bythebook_index_chunks", "Chunks of a book.", ("book",), registry=registry
-        )
-        self._documents = Gauge(
-            "bythebook_index_documents", "Documents of a book.", ("book",), registry=registry
-        )
+        self._lost = counter("entries_lost", "Questions that were not recorded.")
+        self._chunks = self._size("chunks", "Chunks of a book.")
+        self._documents = self._size("documents", "Documents of a book.")
         self._start_at_zero()
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -150,13 +132,15 @@ class PrometheusMetrics:
             for name in names:
                 metric.labels(name)
 
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"bythebook_{name}", text, labels, registry=self._registry)
 
-def _counter(name: str, text: str, label: str, registry: CollectorRegistry) -> Counter:
-    return Counter(f"bythebook_{name}", text, (label,), registry=registry)
+    def _latency(self, name: str, text: str, label: str) -> Histogram:
+        name = f"bythebook_{name}_seconds"
+        return Histogram(name, text, (label,), buckets=_SECONDS, registry=self._registry)
 
-
-def _latency(name: str, text: str, label: str, registry: CollectorRegistry) -> Histogram:
-    return Histogram(name, text, (label,), buckets=_SECONDS, registry=registry)
+    def _size(self, name: str, text: str) -> Gauge:
+        return Gauge(f"bythebook_index_{name}", text, ("book",), registry=self._registry)
 
 
 def _parts(error: type[PartFailed]) -> Iterator[str]:

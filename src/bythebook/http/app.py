@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 
 from bythebook.http import (
     contract_ask,
@@ -68,28 +69,43 @@ class Service:
 
 def create_app(service: Service) -> FastAPI:
     """Put the routes together over one answer path."""
-
-    @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        await examine(service.checks)  # opens the models and the index before the first question
-        await service.gate.ring.origins()  # reads the keys, which an outage may then not take away
-        duties = [asyncio.create_task(duty()) for duty in service.duties]
-        yield
-        await service.desk.journal.settled(_SETTLE_SECONDS)
-        for duty in duties:
-            duty.cancel()
-        await asyncio.gather(*duties, return_exceptions=True)
-        await service.close()
-
     app = DescribedApp(
         title="ByTheBook",
         version=service.version,
         summary="Answers only from the book, each sentence with its quote.",
-        lifespan=lifespan,
+        lifespan=partial(_lifespan, service),
         docs_url=None,  # FastAPI's own page loads its script from elsewhere; /docs is ours
         redoc_url=None,
         redirect_slashes=False,  # the address it would lead to is the caller's word
     )
+    _install_shapes(app)
+    app.state.gate = service.gate
+    app.state.draining = service.draining
+    app.add_middleware(CrossOrigin, origins=service.gate.ring.origins)
+    app.add_middleware(RequestLog, metrics=service.metrics)
+    app.add_middleware(RequestContext, proxies=service.proxies)
+    named = [Depends(own_names_only(service.reader_url))]
+    for router in (*_routers(service), contracts_page_router(app.openapi)):
+        app.include_router(router, dependencies=named)
+    app.include_router(health_router(service.checks, service.other_checks))  # by any name
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(service: Service, _app: FastAPI) -> AsyncIterator[None]:
+    await examine(service.checks)  # opens the models and the index before the first question
+    await service.gate.ring.origins()  # reads the keys, which an outage may then not take away
+    duties = [asyncio.create_task(duty()) for duty in service.duties]
+    yield
+    await service.desk.journal.settled(_SETTLE_SECONDS)
+    for duty in duties:
+        duty.cancel()
+    await asyncio.gather(*duties, return_exceptions=True)
+    await service.close()
+
+
+def _install_shapes(app: FastAPI) -> None:
+    """Have each contract tell of failures in its own shape."""
     shapes: dict[str, Shape] = dict.fromkeys(contract_query.PATHS, contract_query.error_shape)
     shapes[contract_rag.PATH] = contract_rag.error_shape
     shapes[contract_ask.PATH] = contract_ask.error_shape
@@ -99,27 +115,20 @@ def create_app(service: Service) -> FastAPI:
     statuses = dict.fromkeys(contract_chat.PLACES, contract_chat.STATUSES)
     statuses[contract_ask.PATH] = contract_ask.STATUSES
     install_problems(app, shapes, statuses, page_where_read)
-    app.state.gate = service.gate
-    app.state.draining = service.draining
-    app.add_middleware(CrossOrigin, origins=service.gate.ring.origins)
-    app.add_middleware(RequestLog, metrics=service.metrics)
-    app.add_middleware(RequestContext, proxies=service.proxies)
-    conversations = Conversations(service.desk, service.threads)
-    named = [Depends(own_names_only(service.reader_url))]
-    for router in (
-        contract_query.query_router(service.desk, service.reader_url),
-        contract_rag.rag_router(service.desk, service.models),
-        contract_ask.ask_router(service.desk),
-        contract_chat.chat_router(conversations, service.draining),
-        search.search_router(service.desk.ports),
-        feedback.feedback_router(service.feedback, service.desk.journal),
-        metrics_router(service.metrics, service.desk.ports.library),
+
+
+def _routers(service: Service) -> Sequence[APIRouter]:
+    desk = service.desk
+    return (
+        contract_query.query_router(desk, service.reader_url),
+        contract_rag.rag_router(desk, service.models),
+        contract_ask.ask_router(desk),
+        contract_chat.chat_router(Conversations(desk, service.threads), service.draining),
+        search.search_router(desk.ports),
+        feedback.feedback_router(service.feedback, desk.journal),
+        metrics_router(service.metrics, desk.ports.library),
         admin_router(service.insight),
         admin_page_router(),
         assets_router(),
-        pages_router(service.desk),
-        contracts_page_router(app.openapi),
-    ):
-        app.include_router(router, dependencies=named)
-    app.include_router(health_router(service.checks, service.other_checks))  # by any name
-    return app
+        pages_router(desk),
+    )
