@@ -388,9 +388,12 @@ async def test_parts_that_are_no_token_do_not_prolong_the_wait_for_one() -> None
 
 
 async def test_only_the_provider_is_waited_for_not_who_reads_its_stream(time: Time) -> None:
+    seen: list[int] = []
     async with streaming(clock=time.clock).stream("answer") as stream:
-        async for _ in stream.parts(tokens(0, 0, 0)):
+        async for part in stream.parts(tokens(0, 0, 0)):
+            seen.append(part)
             time.now += 100  # a slow reader
+    assert seen == [0, 1, 2]
 
 
 async def test_five_streams_that_break_open_the_breaker_and_a_sixth_is_refused_at_once() -> None:
