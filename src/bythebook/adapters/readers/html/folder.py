@@ -17,6 +17,7 @@ from bythebook.adapters.readers.html.reading_order import site_title
 from bythebook.adapters.readers.html.survey import Look, RawPage, Surveyor
 from bythebook.adapters.readers.html.web_book import source_documents
 from bythebook.adapters.readers.html.web_pages import WebPage, WebPages, equal_pages, path_of
+from bythebook.adapters.readers.source_file import existing
 from bythebook.domain.books import Skipped, SourceBook
 from bythebook.errors import UnreadableBook
 
@@ -28,11 +29,7 @@ class HtmlFolderReader:
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """Lay a book out, or raise UnreadableBook with what to do."""
-        path = Path(source)
-        if not path.exists():
-            raise UnreadableBook(
-                f"There is nothing at {source}.", "Check the path, then run ingest again."
-            )
+        path = existing(source)
         if path.is_file():
             folder = _Folder(path.parent, [path], base_url or "", is_single=True)
         else:

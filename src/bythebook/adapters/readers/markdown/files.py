@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from bythebook.adapters.readers.markdown.front_matter import parted
 from bythebook.adapters.readers.markdown.pages import SourceFile
+from bythebook.adapters.readers.source_file import decoded
 from bythebook.domain.books import Skipped
 from bythebook.errors import UnreadableBook
 
@@ -40,20 +41,7 @@ def load_file(path: Path, root: Path) -> SourceFile:
 
 def load_text(path: Path) -> str:
     """Read a file as UTF-8 with plain line ends, or say why it cannot be."""
-    raw = _load_bytes(path)
-    if b"\0" in raw:
-        raise UnreadableBook(
-            f"{path} is not text: it holds binary bytes.",
-            "Remove it from the folder, or save it as UTF-8 text.",
-        )
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableBook(
-            f"{path} is not UTF-8 text (byte {error.start}).", "Save the file as UTF-8."
-        ) from error
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = decoded(_load_bytes(path), str(path))
     if len(text) > _LONGEST_LINE and max(map(len, text.split("\n"))) > _LONGEST_LINE:
         raise UnreadableBook(
             f"{path} has a line of more than {_LONGEST_LINE:,} characters.",

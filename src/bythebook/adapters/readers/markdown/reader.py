@@ -22,6 +22,7 @@ from bythebook.adapters.readers.plain_text import (
     make_document,
     numbered,
 )
+from bythebook.adapters.readers.source_file import existing
 from bythebook.domain.books import Document, Skipped, SourceBook, SourceDocument
 from bythebook.errors import UnreadableBook
 
@@ -41,11 +42,7 @@ class MarkdownReader:
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """Lay a book out, or raise UnreadableBook with what to do."""
-        path = Path(source)
-        if not path.exists():
-            raise UnreadableBook(
-                f"There is nothing at {source}.", "Check the path, then run ingest again."
-            )
+        path = existing(source)
         if path.is_dir():
             return _folder(path, title, f"{base_url.rstrip('/')}/" if base_url else "")
         return _single(path, title, base_url or "")

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from bythebook.adapters.readers.source_file import decoded
 from bythebook.errors import UnreadableBook
 
 LARGEST_FILE = 20_000_000  # bytes
@@ -42,19 +43,7 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 def load_text(path: Path, within: Path) -> str:
     """Read a file as text, or say why it is none and what to do."""
-    raw = _bytes(path, within)
-    if b"\0" in raw:
-        raise UnreadableBook(
-            f"{path.name} is not text: it holds binary bytes.",
-            "Remove it from the folder, or save it as UTF-8 text.",
-        )
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableBook(
-            f"{path.name} is not UTF-8 text (byte {error.start}).", "Save the file as UTF-8."
-        ) from error
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = decoded(_bytes(path, within), path.name)
     lines = text.split("\n")
     if len(lines) > MOST_LINES:
         raise UnreadableBook(

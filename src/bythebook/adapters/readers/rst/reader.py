@@ -22,6 +22,7 @@ from bythebook.adapters.readers.rst.parser import parse_rst
 from bythebook.adapters.readers.rst.references import References, collect_references
 from bythebook.adapters.readers.rst.roles import RoleContext
 from bythebook.adapters.readers.rst.walk import Walk
+from bythebook.adapters.readers.source_file import existing
 from bythebook.domain.books import Document, Skipped, SourceBook, SourceDocument
 from bythebook.errors import UnreadableBook
 
@@ -44,11 +45,7 @@ class RstReader:
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """Lay a book out, or raise UnreadableBook with what to do."""
-        path = Path(source)
-        if not path.exists():
-            raise UnreadableBook(
-                f"There is nothing at {source}.", "Check the path, then run ingest again."
-            )
+        path = existing(source)
         if path.is_file():
             return self._single(path, title, base_url or "")
         return self._folder(path, title, f"{base_url.rstrip('/')}/" if base_url else "")
