@@ -171,14 +171,7 @@ def search_cost(folder: Path, questions: Sequence[str]) -> dict[str, float]:
 
     async def search_all() -> None:
         for question in questions:
-            plan = make_plan(Question(question))
-            await retrieve(
-                plan,
-                library=core.library,
-                embedder=core.embedder,
-                index=core.index,
-                calibrations=core.calibrations,
-            )
+            await retrieve(make_plan(Question(question)), core)
 
     asyncio.run(search_all())
     before = time.process_time()

@@ -42,16 +42,7 @@ def taken_away(examples: Sequence[Example], seed: int, *, share: float = 1.0) ->
 
 def retrieved(question: str, book_id: str, core: Core) -> tuple[Passage, ...]:
     """Retrieve as the product does."""
-    plan = make_plan(Question(question, Scope(book_id)))
-    return asyncio.run(
-        retrieve(
-            plan,
-            library=core.library,
-            embedder=core.embedder,
-            index=core.index,
-            calibrations=core.calibrations,
-        )
-    )
+    return asyncio.run(retrieve(make_plan(Question(question, Scope(book_id))), core))
 
 
 def _elsewhere(passage: Passage, example: Example) -> bool:

@@ -37,7 +37,7 @@ from bythebook.domain.answers import Answered, Hit, Refused
 from bythebook.domain.books import Chunk
 from bythebook.domain.questions import Question, Scope, SectionSpan
 from bythebook.errors import StoreFailed, WrongEmbedder
-from bythebook.ports import Vectors
+from bythebook.ports import Lookup, Vectors
 
 MakeCore = Callable[[Path], Core]
 
@@ -72,7 +72,7 @@ def vectors(core: Core, hits: Sequence[Hit]) -> Vectors:
 def find_within(core: Core, question: str, span: SectionSpan, limit: int = 30) -> list[Hit]:
     vector = asyncio.run(core.embedder.embed_query(question))
     books = [core.library.book(span.book_id)]
-    return list(asyncio.run(core.index.search(question, vector, books, limit, span)))
+    return list(asyncio.run(core.index.search(Lookup(question, vector, books, limit, span))))
 
 
 def sections(core: Core, book_id: str) -> Iterator[SectionSpan]:
@@ -124,7 +124,7 @@ class IndexSuite:
     def test_the_limit_bounds_what_each_way_finds(self, core: Core, source: Path) -> None:
         publish(core, source, "tales")
         vector = asyncio.run(core.embedder.embed_query("heron"))
-        hits = asyncio.run(core.index.search("XK9000", vector, core.library.books(), 1))
+        hits = asyncio.run(core.index.search(Lookup("XK9000", vector, core.library.books(), 1)))
         assert {hit.chunk.text for hit in hits} == {HERON, XK9}  # one by meaning, one by words
 
     def test_one_book_or_all_are_searched(self, core: Core, source: Path) -> None:
@@ -396,7 +396,7 @@ class IndexSuite:
         async def chunks_by_section() -> AsyncIterator[tuple[SectionSpan, Chunk]]:
             vector = await sample.embedder.embed_query(question)
             for span in sections(sample, "physical-ai"):
-                for hit in await sample.index.search(question, vector, books, 30, span):
+                for hit in await sample.index.search(Lookup(question, vector, books, 30, span)):
                     yield span, hit.chunk
 
         async def run() -> list[tuple[SectionSpan, Chunk]]:

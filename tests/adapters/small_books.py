@@ -10,7 +10,7 @@ from bythebook.domain.answers import Hit
 from bythebook.domain.books import Book
 from bythebook.domain.reports import IngestReport
 from bythebook.ingest.pipeline import IngestOrder, ingest
-from bythebook.ports import Embedder, Vector, Vectors
+from bythebook.ports import Embedder, Lookup, Vector, Vectors
 from bythebook.settings import Settings
 
 HERON = "The grey heron stands still in shallow water until a fish comes near."
@@ -91,7 +91,7 @@ def find(
     async def run() -> Sequence[Hit]:
         vector = await core.embedder.embed_query(question)
         asked = core.library.books() if books is None else books
-        return await core.index.search(question, vector, asked, limit)
+        return await core.index.search(Lookup(question, vector, asked, limit))
 
     return sorted(asyncio.run(run()), key=lambda hit: -hit.cosine)
 

@@ -76,13 +76,14 @@ CHILD = """
 import asyncio, sys
 from pathlib import Path
 from bythebook.bootstrap import Core
+from bythebook.ports import Lookup
 from bythebook.settings import Settings
 
 core = Core(Settings(data_dir=Path(sys.argv[1]), threads=1))
 
 async def search():
     vector = await core.embedder.embed_query("How is glass made?")
-    hits = await core.index.search("How is glass made?", vector, core.library.books(), 1)
+    hits = await core.index.search(Lookup("How is glass made?", vector, core.library.books(), 1))
     return max(hits, key=lambda hit: hit.cosine).chunk.text
 
 print(asyncio.run(search()), flush=True)

@@ -646,14 +646,7 @@ async def test_a_bad_day_of_the_embedder_leaves_the_published_book_whole(
     assert core.press.chunk_ids("small") == ids
     assert core.ingest.cache.get(core.embedder.model_id, _hashes(side, since="A new page")) == {}
     side.stub.always(side.path, None)
-    question = make_plan(Question("Where does the heron stand?"))
-    found = await retrieve(
-        question,
-        library=core.library,
-        embedder=core.embedder,
-        index=core.index,
-        calibrations=core.calibrations,
-    )
+    found = await retrieve(make_plan(Question("Where does the heron stand?")), core)
     assert len(found) == 4
     core.close()
 
@@ -664,13 +657,7 @@ async def test_an_index_built_by_one_embedder_and_opened_by_another_is_a_clear_e
     await put_in(parts(tmp_path / "data", Side("cohere", stub).embedder()), book)
     other = parts(tmp_path / "data", Side("openai", stub).embedder())
     with pytest.raises(WrongEmbedder, match=r"cohere/embed-english-v3\.0") as caught:
-        await retrieve(
-            make_plan(Question("Where does the heron stand?")),
-            library=other.library,
-            embedder=other.embedder,
-            index=other.index,
-            calibrations=other.calibrations,
-        )
+        await retrieve(make_plan(Question("Where does the heron stand?")), other)
     assert "openai/text-embedding-3-small" in caught.value.what
     other.close()
 

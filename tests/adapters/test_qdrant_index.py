@@ -39,6 +39,7 @@ from bythebook.adapters.qdrant.press import QdrantPress
 from bythebook.ask.retrieve import fuse
 from bythebook.bootstrap import Core
 from bythebook.errors import InputError, StoreFailed, UnknownBook, WrongEmbedder
+from bythebook.ports import Lookup
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
 PATIENT = Policy(timeout=20.0, retries=1, backoff=0.01)  # a busy machine is no failure
@@ -208,7 +209,7 @@ def test_a_question_is_one_batch_of_both_ways_and_one_for_the_scores_still_missi
     vector = asyncio.run(served.embedder.embed_query("heron"))
     find(served, "heron")  # so that the generation is known
     asked = len(stub.requests)
-    hits = asyncio.run(served.index.search("XK9000", vector, served.library.books(), 1))
+    hits = asyncio.run(served.index.search(Lookup("XK9000", vector, served.library.books(), 1)))
     path = f"/collections/{live_collection(served)}/points/query/batch"
     assert stub.lines(asked) == [f"POST {path}"] * 2
     first, second = stub.bodies("query/batch", asked)
@@ -447,7 +448,7 @@ def test_a_question_of_another_length_is_refused_with_what_to_do(
     served: Core, source: Path
 ) -> None:
     publish(served, source, "tales")
-    asked = served.index.search("glass", np.ones(3, np.float32), served.library.books(), 5)
+    asked = served.index.search(Lookup("glass", np.ones(3, np.float32), served.library.books(), 5))
     with pytest.raises(WrongEmbedder, match=r"vectors of 384 numbers .* into 3") as caught:
         asyncio.run(asked)
     assert "Ingest 'tales' again" in caught.value.help_message

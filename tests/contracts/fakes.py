@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import httpx
 import numpy as np
 from tests.unit.fakes import FakeCalibrations, FakeSupport
+from tests.unit.fakes import FakeIndex as FakeIndex
 
 from bythebook.adapters.limits_windows import MemoryWindows
 from bythebook.adapters.prometheus_metrics import PrometheusMetrics
@@ -19,7 +20,6 @@ from bythebook.ask.pipeline import AskPorts
 from bythebook.ask.relevance import relevance_map
 from bythebook.domain.answers import Evidence, Hit, Judgement, Passage
 from bythebook.domain.books import Block, Book, Chunk, Document, Section
-from bythebook.domain.questions import SectionSpan
 from bythebook.domain.records import (
     LIVE_MESSAGES,
     ApiKey,
@@ -50,6 +50,9 @@ BOOK = Book(
     "tales", "Tales", "g1", "all-MiniLM-L6-v2-fake", 1, 1, 10, "tales", "2026-01-01T00:00:00+00:00"
 )
 
+CITATION = set(
+    "chapter section source_url referenced_text sentence chunk_id document_id char_start char_end link".split()
+)
 MODELS = ("gpt-3.5-turbo", "gpt-4", "gpt-4-turbo-preview")
 JSON = {"content-type": "application/json"}
 # What is no JSON object in UTF-8; the word "secret" in it must not come back.
@@ -118,34 +121,6 @@ class FakeEmbedder:
         self.calls += 1
         if self.failure is not None:
             raise self.failure
-
-
-@dataclass
-class FakeIndex:
-    """Finds what it was given; fails where told to."""
-
-    failure: BaseException | None = None
-    hits: Sequence[Hit] = ()
-    calls: int = 0
-
-    async def search(
-        self,
-        question: str,
-        vector: Vector,
-        books: Sequence[Book],
-        limit: int,
-        within: SectionSpan | None = None,
-    ) -> Sequence[Hit]:
-        self.calls += 1
-        if self.failure is not None:
-            raise self.failure
-        return [hit for hit in self.hits if within is None or within.holds(hit.chunk)]
-
-    async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:
-        self.calls += 1
-        if self.failure is not None:
-            raise self.failure
-        return np.eye(len(chunks), 4, dtype=np.float32)
 
 
 class FakeJudge:
@@ -368,6 +343,11 @@ def fake_service(
         version="0",
         models=MODELS,
     )
+
+
+def over(*chunks: tuple[Chunk, float], judge: Judge | None = None) -> Service:
+    """Make a service that finds these chunks, each of the relevance given."""
+    return fake_service(index=FakeIndex(hits=hits(*chunks)), judge=judge or SentenceJudge())
 
 
 def call(

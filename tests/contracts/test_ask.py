@@ -22,7 +22,7 @@ from tests.contracts.fakes import (
     SentenceJudge,
     call,
     fake_service,
-    hits,
+    over,
 )
 from tests.unit.fakes import make_chunk
 
@@ -35,7 +35,6 @@ from bythebook.http import contract_ask
 from bythebook.http.app import Service, create_app
 from bythebook.http.problems import Problem, ProblemKind
 from bythebook.operate.desk import Desk
-from bythebook.ports import Judge
 
 PATH = "/ask"
 THEME = "What is the main theme of Chapter 3?"
@@ -92,10 +91,6 @@ def error_of(reply: httpx.Response, status: int, error: str) -> str:
     assert value["error"] == error
     assert value["detail"]
     return str(value["detail"])
-
-
-def over(*chunks: tuple[Chunk, float], judge: Judge | None = None) -> Service:
-    return fake_service(index=FakeIndex(hits=hits(*chunks)), judge=judge or SentenceJudge())
 
 
 def tale(*parts: str | tuple[UnitKind, str], section: str = "Gaits") -> Chunk:
@@ -173,7 +168,7 @@ def test_a_selection_without_the_answer_is_refused_though_the_book_has_it(
 @pytest.fixture
 def untouchable(sample_core: Core) -> Iterator[Service]:
     """The real judge and generator over an index and an embedder that must not be touched."""
-    index = FakeIndex(AssertionError("the index was touched"))
+    index = FakeIndex(failure=AssertionError("the index was touched"))
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
     ports = replace(sample_core.ask, index=index, embedder=embedder, library=FakeLibrary({}))
     yield replace(fake_service(), desk=Desk(ports, fake_service().desk.journal))
@@ -465,9 +460,12 @@ def test_another_method_is_not_allowed_and_told_which_is(client: httpx.Client, m
 @pytest.mark.parametrize(
     ("service", "error"),
     [
-        (fake_service(index=FakeIndex(StoreFailed("/srv/secret is gone"))), "store_unavailable"),
-        (fake_service(index=FakeIndex(WrongEmbedder("/srv/secret"))), "store_unavailable"),
-        (fake_service(index=FakeIndex(NoBooks("No book."))), "store_unavailable"),
+        (
+            fake_service(index=FakeIndex(failure=StoreFailed("/srv/secret is gone"))),
+            "store_unavailable",
+        ),
+        (fake_service(index=FakeIndex(failure=WrongEmbedder("/srv/secret"))), "store_unavailable"),
+        (fake_service(index=FakeIndex(failure=NoBooks("No book."))), "store_unavailable"),
         (fake_service(library=FakeLibrary({})), "store_unavailable"),
         (
             fake_service(embedder=FakeEmbedder(EmbedderFailed("/srv/secret"))),
@@ -481,7 +479,7 @@ def test_a_failing_part_is_503_and_never_a_refusal(service: Service, error: str)
 
 
 def test_a_defect_is_500_and_tells_nothing_of_itself() -> None:
-    service = fake_service(index=FakeIndex(RuntimeError("secret at /srv/secret.py")))
+    service = fake_service(index=FakeIndex(failure=RuntimeError("secret at /srv/secret.py")))
     reply = call(service, "POST", PATH, {"question": "Anything?"})
     assert error_of(reply, 500, "internal") == NO_ANSWER
 
@@ -500,7 +498,7 @@ def test_a_model_out_of_time_is_503_here_and_504_elsewhere() -> None:
 
 def test_a_status_of_this_contract_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contract_ask, "STATUSES", {"store_unavailable": 507})
-    service = fake_service(index=FakeIndex(StoreFailed("gone")))
+    service = fake_service(index=FakeIndex(failure=StoreFailed("gone")))
     error_of(call(service, "POST", PATH, {"question": "x"}), 507, "store_unavailable")
     assert call(service, "POST", "/query", {"query": "x"}).status_code == 503
 

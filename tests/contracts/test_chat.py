@@ -14,6 +14,7 @@ from fastapi.requests import Request
 from tests.conftest import SAMPLE, free_port, serving
 from tests.contracts.fakes import (
     BROKEN_BODIES,
+    CITATION,
     JSON,
     FakeEmbedder,
     FakeIndex,
@@ -69,18 +70,6 @@ METRICS = {
     "chunk_diversity",
     "confidence_level",
     "should_answer",
-}
-CITATION = {
-    "chapter",
-    "section",
-    "source_url",
-    "referenced_text",
-    "sentence",
-    "chunk_id",
-    "document_id",
-    "char_start",
-    "char_end",
-    "link",
 }
 ERROR = {"error", "message", "details", "timestamp", "request_id"}
 
@@ -339,7 +328,7 @@ def test_a_selection_that_does_not_say_is_refused(client: httpx.Client) -> None:
 
 
 def test_a_selection_touches_neither_index_nor_embedder() -> None:
-    index = FakeIndex(AssertionError("the index was touched"))
+    index = FakeIndex(failure=AssertionError("the index was touched"))
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
     service = fake_service(index=index, embedder=embedder)
     value = answered(service, "What is the capital of Iceland?", selected_text=SELECTION)
@@ -698,13 +687,17 @@ def test_another_method_is_not_allowed_and_told_which_is(client: httpx.Client) -
 @pytest.mark.parametrize(
     ("service", "kind", "again"),
     [
-        (fake_service(index=FakeIndex(StoreFailed("/srv/secret"))), "store_unavailable", True),
+        (
+            fake_service(index=FakeIndex(failure=StoreFailed("/srv/secret"))),
+            "store_unavailable",
+            True,
+        ),
         (
             fake_service(embedder=FakeEmbedder(EmbedderFailed("/srv/secret"))),
             "embedder_unavailable",
             True,
         ),
-        (fake_service(index=FakeIndex(NoBooks("No book."))), "store_unavailable", False),
+        (fake_service(index=FakeIndex(failure=NoBooks("No book."))), "store_unavailable", False),
         (fake_service(library=FakeLibrary({})), "store_unavailable", False),
     ],
 )
@@ -746,7 +739,7 @@ def test_an_answer_that_cannot_be_kept_is_503() -> None:
 
 @pytest.mark.parametrize("path", [RUN, "/chat/stream"])
 def test_a_defect_is_500_and_tells_nothing_of_itself(path: str) -> None:
-    service = fake_service(index=FakeIndex(RuntimeError("secret at /srv/secret.py")))
+    service = fake_service(index=FakeIndex(failure=RuntimeError("secret at /srv/secret.py")))
     reply = call(replace(service, threads=MemoryThreads()), "POST", path, {"message": "Anything?"})
     error_of(reply, 500, "internal")
     for trace in ("secret", "Traceback", ".py", "RuntimeError"):

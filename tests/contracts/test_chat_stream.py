@@ -227,7 +227,7 @@ def test_an_answer_that_cannot_be_kept_ends_in_an_error() -> None:
 
 @pytest.mark.parametrize("path", ["/chat/run", STREAM])
 def test_what_fails_before_the_first_event_is_an_http_error(path: str) -> None:
-    service = with_threads(fake_service(index=FakeIndex(StoreFailed("gone"))))
+    service = with_threads(fake_service(index=FakeIndex(failure=StoreFailed("gone"))))
     reply = call(service, "POST", path, {"message": "Anything?", "stream": True})
     error_of(reply, 503, "store_unavailable")
     reply = call(service, "POST", path, {"message": "Anything?", "stream": True, "book": "none"})

@@ -128,7 +128,7 @@ def test_refusals_are_counted_by_type() -> None:
     ("broken", "part"),
     [
         (fake_service(embedder=FakeEmbedder(EmbedderFailed("no"))), "embedder"),
-        (fake_service(index=FakeIndex(StoreFailed("no"))), "store"),
+        (fake_service(index=FakeIndex(failure=StoreFailed("no"))), "store"),
     ],
     ids=["embedder", "store"],
 )
@@ -247,7 +247,7 @@ def test_health_routes_are_told_in_debug_only(log: Log) -> None:
 
 
 def test_every_line_of_a_failing_request_names_it(log: Log) -> None:
-    broken = fake_service(index=FakeIndex(StoreFailed("The index is gone.")))
+    broken = fake_service(index=FakeIndex(failure=StoreFailed("The index is gone.")))
     reply = call(broken, "POST", "/ask", {"question": "What does it do?"})
     found = log.lines()
     assert {line["event"] for line in found} >= {"question", "request"}
@@ -257,7 +257,7 @@ def test_every_line_of_a_failing_request_names_it(log: Log) -> None:
 
 
 def test_a_defect_is_counted_and_told_as_500(log: Log) -> None:
-    broken = fake_service(index=FakeIndex(ZeroDivisionError("letmein")))
+    broken = fake_service(index=FakeIndex(failure=ZeroDivisionError("letmein")))
     assert call(broken, "POST", "/ask", {"question": "What does it do?"}).status_code == 500
     (request,) = log.lines("request")
     assert (request["status"], request["level"]) == (500, "warning")

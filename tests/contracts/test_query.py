@@ -12,7 +12,16 @@ from typing import Any
 import httpx
 import pytest
 from tests.conftest import SAMPLE
-from tests.contracts.fakes import FakeEmbedder, FakeIndex, FakeLibrary, call, fake_service
+from tests.contracts.fakes import (
+    BROKEN_BODIES,
+    CITATION,
+    JSON,
+    FakeEmbedder,
+    FakeIndex,
+    FakeLibrary,
+    call,
+    fake_service,
+)
 
 from bythebook.bootstrap import Core
 from bythebook.errors import EmbedderFailed, NoBooks, StoreFailed, WrongEmbedder
@@ -26,7 +35,6 @@ INSUFFICIENT = (
     "The provided book content does not contain sufficient information to answer this question"
 )
 SELECTION = "The capital of Iceland is Reykjavik. Herons fish at the river in the morning."
-JSON = {"content-type": "application/json"}
 UUID4 = "550e8400-e29b-41d4-a716-446655440000"
 
 ENVELOPE = {"status", "answer", "refusal", "error", "metadata"}
@@ -34,18 +42,6 @@ ANSWER = {"text", "citations", "mode", "sentences", "disclaimer"}
 REFUSAL = {"reason", "refusal_type", "nearest_sections"}
 ERROR = {"code", "message", "details", "retry_after"}
 METADATA = {"chunks_retrieved", "processing_time_ms", "session_id", "request_id", "timestamp"}
-CITATION = {
-    "chapter",
-    "section",
-    "source_url",
-    "referenced_text",
-    "sentence",
-    "chunk_id",
-    "document_id",
-    "char_start",
-    "char_end",
-    "link",
-}
 
 
 def ask(client: httpx.Client, path: str = PATHS[0], **body: object) -> dict[str, Any]:
@@ -246,7 +242,7 @@ def test_a_session_id_is_echoed(client: httpx.Client) -> None:
 
 
 def test_a_session_id_is_echoed_with_a_failure_too() -> None:
-    service = fake_service(index=FakeIndex(StoreFailed("broken")))
+    service = fake_service(index=FakeIndex(failure=StoreFailed("broken")))
     reply = call(service, "POST", PATHS[0], {"query": "Anything?", "session_id": UUID4})
     assert reply.json()["metadata"]["session_id"] == UUID4
 
@@ -285,7 +281,7 @@ def test_a_selection_without_the_answer_refuses_though_the_book_has_it(
 @pytest.fixture
 def untouchable(sample_core: Core) -> Iterator[Service]:
     """The real judge and generator over an index and an embedder that must not be touched."""
-    index = FakeIndex(AssertionError("the index was touched"))
+    index = FakeIndex(failure=AssertionError("the index was touched"))
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
     library = FakeLibrary({})
     ports = replace(sample_core.ask, index=index, embedder=embedder, library=library)
@@ -376,23 +372,9 @@ def test_every_further_bad_field_is_in_the_details(client: httpx.Client) -> None
     assert error["details"].startswith("top_k:")
 
 
-BAD_BODIES: dict[str, bytes] = {
-    "nothing": b"",
-    "broken JSON": b'{"query": "secret"',
-    "JSON array": b'["secret"]',
-    "JSON number": b"5",
-    "JSON null": b"null",
-    "JSON string": b'"secret"',
-    "deep nesting": b"[" * 100_000,
-    "deep objects": b'{"query":' * 20_000,
-    "invalid UTF-8": b'{"query": "secret \xff"}',
-    "number of 5000 digits": b'{"query": "secret", "top_k": ' + b"9" * 5000 + b"}",
-}
-
-
-@pytest.mark.parametrize("name", BAD_BODIES)
+@pytest.mark.parametrize("name", BROKEN_BODIES)
 def test_a_body_that_is_no_json_object_is_refused(client: httpx.Client, name: str) -> None:
-    reply = client.post(PATHS[0], content=BAD_BODIES[name], headers=JSON)
+    reply = client.post(PATHS[0], content=BROKEN_BODIES[name], headers=JSON)
     error = error_of(reply, 422, "VALIDATION_FAILED")
     assert "request body" in error["message"]
     assert "secret" not in reply.text
@@ -473,7 +455,7 @@ def test_an_unknown_path_is_not_found(client: httpx.Client) -> None:
     [StoreFailed("/srv/secret is gone"), WrongEmbedder("/srv/secret"), NoBooks("No book.")],
 )
 def test_a_failing_store_is_503(path: str, failure: Exception) -> None:
-    service = fake_service(index=FakeIndex(failure))
+    service = fake_service(index=FakeIndex(failure=failure))
     reply = call(service, "POST", path, {"query": "Anything?"})
     error = error_of(reply, 503, "QDRANT_TIMEOUT")
     assert error["message"] == ("The search service is temporarily unavailable. Please try again.")
@@ -502,7 +484,7 @@ def test_an_empty_library_is_503() -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_defect_is_500_and_tells_nothing_of_itself(path: str) -> None:
-    service = fake_service(index=FakeIndex(RuntimeError("secret at /srv/secret.py")))
+    service = fake_service(index=FakeIndex(failure=RuntimeError("secret at /srv/secret.py")))
     reply = call(service, "POST", path, {"query": "Anything?"})
     error = error_of(reply, 500, "INTERNAL_ERROR")
     assert error["details"] is None

@@ -23,6 +23,7 @@ from tests.contracts.fakes import (
     fake_service,
     hits,
     one_page,
+    over,
 )
 from tests.unit.fakes import make_chunk
 
@@ -33,7 +34,6 @@ from bythebook.errors import EmbedderFailed, NoBooks, StoreFailed, WrongEmbedder
 from bythebook.http import contract_rag
 from bythebook.http.app import Service
 from bythebook.http.problems import STATUS, Problem, ProblemKind
-from bythebook.ports import Judge
 from bythebook.settings import Settings
 
 PATH = "/query"
@@ -79,10 +79,6 @@ def answered(service: Service, query: str = "What is a gait?", **more: object) -
     assert reply.status_code == 200, reply.text
     value: dict[str, Any] = reply.json()
     return value
-
-
-def over(*chunks: tuple[Chunk, float], judge: Judge | None = None) -> Service:
-    return fake_service(index=FakeIndex(hits=hits(*chunks)), judge=judge or SentenceJudge())
 
 
 # Answers
@@ -271,7 +267,7 @@ GREETINGS = ("hi", "Hello!", "hey there", "Good morning.", " HI ", "hello, hello
 
 @pytest.mark.parametrize("query", GREETINGS)
 def test_a_greeting_is_welcomed_without_retrieval(query: str) -> None:
-    index = FakeIndex(AssertionError("the index was touched"))
+    index = FakeIndex(failure=AssertionError("the index was touched"))
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
     value = answered(fake_service(index=index, embedder=embedder), query)
     assert value["answer"] == contract_rag.WELCOME
@@ -395,10 +391,10 @@ def test_another_method_is_not_allowed_and_told_which_is(client: httpx.Client, m
 @pytest.mark.parametrize(
     ("service", "again"),
     [
-        (fake_service(index=FakeIndex(StoreFailed("/srv/secret is gone"))), True),
+        (fake_service(index=FakeIndex(failure=StoreFailed("/srv/secret is gone"))), True),
         (fake_service(embedder=FakeEmbedder(EmbedderFailed("/srv/secret"))), True),
-        (fake_service(index=FakeIndex(WrongEmbedder("/srv/secret"))), False),
-        (fake_service(index=FakeIndex(NoBooks("No book."))), False),
+        (fake_service(index=FakeIndex(failure=WrongEmbedder("/srv/secret"))), False),
+        (fake_service(index=FakeIndex(failure=NoBooks("No book."))), False),
         (fake_service(library=FakeLibrary({})), False),
     ],
 )
@@ -411,7 +407,7 @@ def test_a_failing_part_is_503_and_never_an_answer(service: Service, again: bool
 
 
 def test_a_defect_is_500_and_tells_nothing_of_itself() -> None:
-    service = fake_service(index=FakeIndex(RuntimeError("secret at /srv/secret.py")))
+    service = fake_service(index=FakeIndex(failure=RuntimeError("secret at /srv/secret.py")))
     reply = call(service, "POST", PATH, {"query": "Anything?"})
     error_of(reply, 500, "UnknownError")
     for trace in ("secret", "Traceback", ".py", "RuntimeError"):

@@ -185,7 +185,7 @@ def test_what_is_not_valid_is_named(query: str, named: str) -> None:
     ("service", "kind"),
     [
         (fake_service(embedder=FakeEmbedder(EmbedderFailed("secret"))), "embedder_unavailable"),
-        (fake_service(index=FakeIndex(StoreFailed("secret"))), "store_unavailable"),
+        (fake_service(index=FakeIndex(failure=StoreFailed("secret"))), "store_unavailable"),
         (fake_service(library=FakeLibrary({})), "store_unavailable"),
     ],
     ids=["embedder", "index", "no book"],

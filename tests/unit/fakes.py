@@ -23,10 +23,10 @@ from bythebook.domain.books import (
     UnitKind,
 )
 from bythebook.domain.calibrations import Calibration
-from bythebook.domain.questions import Plan, SectionSpan
+from bythebook.domain.questions import Plan
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import UnknownBook, UnknownDocument
-from bythebook.ports import Embedder, Vector, Vectors
+from bythebook.ports import Embedder, Lookup, Vector, Vectors
 
 MODEL = "all-MiniLM-L6-v2-fake"
 
@@ -127,29 +127,28 @@ class FakeEmbedder:
 
 @dataclass
 class FakeIndex:
-    """Finds what it was given."""
+    """Finds what it was given; fails where told to."""
 
     hits: Sequence[Hit] = ()
-    failure: Exception | None = None
+    failure: BaseException | None = None
+    calls: int = 0
     searches: list[tuple[str, tuple[str, ...], int]] = field(default_factory=list)
 
-    async def search(
-        self,
-        question: str,
-        vector: Vector,
-        books: Sequence[Book],
-        limit: int,
-        within: SectionSpan | None = None,
-    ) -> Sequence[Hit]:
-        if self.failure is not None:
-            raise self.failure
-        self.searches.append((question, tuple(book.book_id for book in books), limit))
+    async def search(self, wanted: Lookup) -> Sequence[Hit]:
+        self._touch()
+        books = tuple(book.book_id for book in wanted.books)
+        self.searches.append((wanted.question, books, wanted.limit))
+        within = wanted.within
         return [hit for hit in self.hits if within is None or within.holds(hit.chunk)]
 
     async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:
+        self._touch()
+        return np.eye(len(chunks), 4, dtype=np.float32)
+
+    def _touch(self) -> None:
+        self.calls += 1
         if self.failure is not None:
             raise self.failure
-        return np.eye(len(chunks), 4, dtype=np.float32)
 
 
 @dataclass

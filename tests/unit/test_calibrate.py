@@ -30,11 +30,10 @@ from bythebook.calibrate.pipeline import (
 from bythebook.calibrate.probe import CalibratePorts
 from bythebook.calibrate.wording import content_words
 from bythebook.domain.answers import Evidence, Hit, Judgement, Passage
-from bythebook.domain.books import Book, Chunk, Document
+from bythebook.domain.books import Chunk, Document
 from bythebook.domain.calibrations import Calibration, RelevanceMap
-from bythebook.domain.questions import SectionSpan
 from bythebook.errors import UnknownBook, WrongEmbedder
-from bythebook.ports import Vector
+from bythebook.ports import Lookup
 
 ORDER = CalibrateOrder("robots", effort=QUICK)
 
@@ -71,18 +70,11 @@ class WordIndex(FakeIndex):
 
     chunks: Sequence[Chunk] = ()
 
-    async def search(
-        self,
-        question: str,
-        vector: Vector,
-        books: Sequence[Book],
-        limit: int,
-        within: SectionSpan | None = None,
-    ) -> Sequence[Hit]:
-        asked = set(content_words(question))
+    async def search(self, wanted: Lookup) -> Sequence[Hit]:
+        asked = set(content_words(wanted.question))
         shares = [(len(asked & set(content_words(c.text))) / len(asked), c) for c in self.chunks]
         shares.sort(key=lambda pair: -pair[0])
-        return [Hit(chunk, 0.2 + 0.4 * share, share) for share, chunk in shares[:limit]]
+        return [Hit(chunk, 0.2 + 0.4 * share, share) for share, chunk in shares[: wanted.limit]]
 
 
 @dataclass

@@ -22,7 +22,6 @@ from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.ask.pipeline import AskPorts
 from bythebook.domain.answers import Evidence, Hit, Judgement, Passage
 from bythebook.domain.books import Block, Book, Chunk, Document, SourceBook
-from bythebook.domain.questions import SectionSpan
 from bythebook.domain.units import selection_units
 from bythebook.errors import BadQuestions
 from bythebook.evaluate.articles import first_paragraphs, measure_squad
@@ -47,7 +46,7 @@ from bythebook.evaluate.sets import EvalQuestion, read_lines
 from bythebook.evaluate.stories import load_stories, measure_stories, mended
 from bythebook.evaluate.suite import measure_all
 from bythebook.ingest.pipeline import IngestPorts
-from bythebook.ports import BookReader, Vector, Vectors
+from bythebook.ports import BookReader, Lookup, Vector, Vectors
 
 
 @dataclass
@@ -123,15 +122,9 @@ class Shelf:
         ]
         self.pages |= {(book_id, document.document_id): document for document in documents}
 
-    async def search(
-        self,
-        question: str,
-        vector: Vector,
-        books: Sequence[Book],
-        limit: int,
-        within: SectionSpan | None = None,
-    ) -> Sequence[Hit]:
-        found = [hit for book in books for hit in self.hits[book.book_id]]
+    async def search(self, wanted: Lookup) -> Sequence[Hit]:
+        found = [hit for book in wanted.books for hit in self.hits[book.book_id]]
+        within = wanted.within
         return [hit for hit in found if within is None or within.holds(hit.chunk)]
 
     async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:

@@ -2,18 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
 
 import pytest
+from tests.contracts.fakes import FakeKeys
 
 from bythebook.domain.records import (
     ApiKey,
-    IssuedKey,
     KeyTerms,
-    key_hash,
-    key_prefix,
     new_secret,
 )
 from bythebook.errors import RecordsFailed, Unauthorized
@@ -31,37 +28,23 @@ def anyio_backend() -> str:
 
 
 @dataclass
-class Keys:
+class Keys(FakeKeys):
     """Keys in memory, which can be away or silent."""
 
     away: bool = False
     silent: bool = False
-    keys: dict[str, ApiKey] = field(default_factory=dict)
     lists: int = 0
     finds: int = 0
-
-    async def create(self, terms: KeyTerms, now: datetime) -> IssuedKey:
-        secret = new_secret()
-        key = ApiKey(uuid4(), key_prefix(secret), terms, now)
-        self.keys[key_hash(secret)] = key
-        return IssuedKey(key, secret)
 
     async def list(self) -> Sequence[ApiKey]:
         self.lists += 1
         await self._answer()
-        return list(self.keys.values())
-
-    async def revoke(self, key_id: UUID, now: datetime) -> bool:
-        self.keys = {
-            hashed: replace(key, revoked_at=now) if key.key_id == key_id else key
-            for hashed, key in self.keys.items()
-        }
-        return True
+        return await super().list()
 
     async def find(self, key_hash: str) -> ApiKey | None:
         self.finds += 1
         await self._answer()
-        return self.keys.get(key_hash)
+        return await super().find(key_hash)
 
     async def _answer(self) -> None:
         await asyncio.sleep(600 if self.silent else 0)

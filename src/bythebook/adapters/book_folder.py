@@ -56,6 +56,13 @@ class BookFolder:
             )
         return book
 
+    def newest(self, book: Book) -> Book:
+        """Read the pointer again: a book may have been published anew since it was given."""
+        try:
+            return self.book(book.book_id)
+        except UnknownBook:
+            return book
+
     def holds(self, book_id: str) -> bool:
         """Say whether there is such a book, sound or not."""
         return (self.root / book_id / "current.json").exists()

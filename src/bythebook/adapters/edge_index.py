@@ -8,18 +8,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import qdrant_edge as edge
 
 from bythebook.adapters.book_folder import BookFolder
-from bythebook.adapters.edge_query import Wanted, search_shard, span_filter, stored_vectors
+from bythebook.adapters.edge_query import search_shard, stored_vectors
 from bythebook.adapters.edge_shard import TermCounts, as_store_failed, make_bm25
 from bythebook.adapters.shard_copies import ShardCopies
+from bythebook.adapters.vector_rows import ids_by_book, in_order
 from bythebook.domain.answers import Hit
 from bythebook.domain.books import Book, Chunk
-from bythebook.domain.questions import SectionSpan
 from bythebook.errors import StoreFailed, UnknownBook
-from bythebook.ports import Vector, Vectors
+from bythebook.ports import Lookup, Vector, Vectors
 
 
 class EdgeIndex:
@@ -32,17 +31,9 @@ class EdgeIndex:
         self._shards: dict[str, _OpenShard] = {}
         self._lock = threading.Lock()
 
-    async def search(
-        self,
-        question: str,
-        vector: Vector,
-        books: Sequence[Book],
-        limit: int,
-        within: SectionSpan | None = None,
-    ) -> Sequence[Hit]:
-        """Give the best by either way, each with both scores; of one section only, if told so."""
-        wanted = Wanted(vector.tolist(), limit, None if within is None else span_filter(within))
-        return await asyncio.to_thread(self._search, question, wanted, books)
+    async def search(self, wanted: Lookup) -> Sequence[Hit]:
+        """Give the best by either way, each with both scores."""
+        return await asyncio.to_thread(self._search, wanted)
 
     async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:
         """Give the vectors of chunks that were found, in order; zeros for one no longer there."""
@@ -56,27 +47,20 @@ class EdgeIndex:
             self._shards.clear()
         self._copies.close()
 
-    def _search(self, question: str, wanted: Wanted, books: Sequence[Book]) -> Sequence[Hit]:
-        terms = self._bm25.embed_query(question).indices
+    def _search(self, wanted: Lookup) -> Sequence[Hit]:
+        terms = self._bm25.embed_query(wanted.question).indices
         hits: list[Hit] = []
-        for book in books:
+        for book in wanted.books:
             with self._using(book) as opened:
                 words = opened.term_counts.weigh(terms)
                 hits.extend(search_shard(opened.shard, wanted, words))
         return hits
 
     def _vectors(self, chunks: Sequence[Chunk]) -> Vectors:
-        ids = [chunk.chunk_id for chunk in chunks]
         found: dict[str, Vector] = {}
-        for book_id in dict.fromkeys(chunk.book_id for chunk in chunks):
-            of_book = [name for name, c in zip(ids, chunks, strict=True) if c.book_id == book_id]
-            found |= self._vectors_of_book(book_id, of_book)
-        dimension = len(next(iter(found.values()), ()))
-        rows = np.zeros((len(ids), dimension), np.float32)
-        for row, name in zip(rows, ids, strict=True):
-            if len(found.get(name, ())) == dimension:  # else a new generation by another model
-                row[:] = found.get(name, 0.0)
-        return rows
+        for book_id, ids in ids_by_book(chunks).items():
+            found |= self._vectors_of_book(book_id, ids)
+        return in_order(chunks, found)
 
     def _vectors_of_book(self, book_id: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Read what the open generation has, which found the chunks, or else the live one."""
@@ -107,13 +91,13 @@ class EdgeIndex:
         opened = self._shards.get(book.book_id)
         if opened is not None and opened.generation == book.generation:
             return opened
-        live = self._live(book)
+        live = self._folder.newest(book)
         if opened is not None and opened.generation == live.generation:
             return opened
         try:
             fresh = self._open(live)
         except StoreFailed:
-            newer = self._live(book)  # perhaps it was replaced while it was being copied
+            newer = self._folder.newest(book)  # perhaps it was replaced while it was being copied
             if newer.generation == live.generation:
                 raise
             fresh = self._open(newer)
@@ -126,13 +110,6 @@ class EdgeIndex:
         """Close what was removed from the library since it was opened."""
         for name in [name for name in self._shards if not self._folder.holds(name)]:
             self._shards.pop(name).retire()
-
-    def _live(self, book: Book) -> Book:
-        """Read the pointer again: the book may have been published anew since the caller did."""
-        try:
-            return self._folder.book(book.book_id)
-        except UnknownBook:
-            return book
 
     def _open(self, book: Book) -> "_OpenShard":
         source = self._folder.generation_folder(book) / "shard"

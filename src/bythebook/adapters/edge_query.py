@@ -1,7 +1,6 @@
 """One Qdrant Edge shard, asked: by meaning and by words, of the whole book or of one section."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,10 @@ from bythebook.adapters.book_json import chunk_from_payload
 from bythebook.adapters.edge_shard import DENSE, WORDS
 from bythebook.domain.answers import Hit
 from bythebook.domain.questions import SectionSpan
-from bythebook.ports import Vector
+from bythebook.ports import Lookup, Vector
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is looked for, how much of it, and where; none: anywhere."""
-
-    vector: list[float]
-    limit: int
-    where: edge.Filter | None = None
-
-
-def span_filter(span: SectionSpan) -> edge.Filter:
+def _span_filter(span: SectionSpan) -> edge.Filter:
     """Let pass the chunks that stand wholly in a section."""
     return edge.Filter(
         must=[
@@ -34,13 +24,14 @@ def span_filter(span: SectionSpan) -> edge.Filter:
     )
 
 
-def search_shard(shard: edge.EdgeShard, wanted: Wanted, words: edge.SparseVector) -> Iterator[Hit]:
+def search_shard(shard: edge.EdgeShard, wanted: Lookup, words: edge.SparseVector) -> Iterator[Hit]:
     """Search by meaning and by words, then score each find by the other way too."""
     queries: tuple[tuple[list[float] | edge.SparseVector, str], ...] = (
-        (wanted.vector, DENSE),
+        (wanted.vector.tolist(), DENSE),
         (words, WORDS),
     )
-    first = [_request(value, name, wanted.limit, wanted.where) for value, name in queries]
+    where = None if wanted.within is None else _span_filter(wanted.within)
+    first = [_request(value, name, wanted.limit, where) for value, name in queries]
     dense, sparse = _scores(shard, first)
     missing = (sparse.keys() - dense.keys(), dense.keys() - sparse.keys())
     second = [

@@ -4,7 +4,7 @@ Each is asked only where it is configured and can change something. What it says
 than the judge and verification do; where it fails, the question fails.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
@@ -14,12 +14,10 @@ from bythebook.ask.guard import neutral
 from bythebook.ask.judge import Clearance, Refusal, is_foreign
 from bythebook.ask.plan import make_plan
 from bythebook.ask.reading import is_plain, with_reading
-from bythebook.ask.retrieve import READ_AT_MOST
+from bythebook.ask.retrieve import READ_AT_MOST, retrieve
 from bythebook.domain.answers import Passage
 from bythebook.domain.questions import Plan, Question
 from bythebook.ports import Generator
-
-Find = Callable[[Plan], Awaitable[tuple[Passage, ...]]]
 
 
 async def planned(question: Question, ports: AskPorts, bill: Bill) -> Plan:
@@ -48,7 +46,6 @@ async def searched(
     question: Question,
     plan: Plan,
     found: tuple[Passage, ...],
-    find: Find,
     ports: AskPorts,
     bill: Bill,
     journeys: AsyncExitStack,
@@ -58,7 +55,8 @@ async def searched(
         return plan, found, ports.generator
 
     async def search(query: str) -> Sequence[Passage]:
-        return await find(replace(plan, question=query))  # of the same books, with the same rights
+        again = replace(plan, question=query)
+        return await retrieve(again, ports)  # of the same books, with the same rights
 
     journey = await journeys.enter_async_context(
         ports.searcher.begin(plan, question.turns, found[: plan.top_k], search)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
-from functools import partial
 
 from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.bill import Bill
@@ -70,10 +69,8 @@ async def _steps(question: Question, ports: AskPorts, bill: Bill) -> AsyncGenera
     yield Planned(plan)
 
     async with AsyncExitStack() as journeys:
-        find = partial(_found, ports=ports)
-        plan, found, generator = await searched(
-            question, plan, await find(plan), find, ports, bill, journeys
-        )
+        found = await retrieve(plan, ports)
+        plan, found, generator = await searched(question, plan, found, ports, bill, journeys)
         candidates = near_enough(found, plan.least_similarity)
         clock.lap("retrieve")
         passages = candidates[: plan.top_k]
@@ -96,16 +93,6 @@ async def _steps(question: Question, ports: AskPorts, bill: Bill) -> AsyncGenera
                 yield told
         clock.lap("compose")
         yield ending.answered(said, verdict)
-
-
-async def _found(plan: Plan, ports: AskPorts) -> tuple[Passage, ...]:
-    return await retrieve(
-        plan,
-        library=ports.library,
-        embedder=ports.embedder,
-        index=ports.index,
-        calibrations=ports.calibrations,
-    )
 
 
 def _drafted(
@@ -150,7 +137,7 @@ async def _decided(
         return await reviewed(part, passages, verdict, ports, bill)
 
     async def look(part: Plan) -> Refusal | Clearance:
-        near = near_enough(await _found(part, ports), part.least_similarity)[:READ_OF_PART]
+        near = near_enough(await retrieve(part, ports), part.least_similarity)[:READ_OF_PART]
         return await judged(part, near)
 
     cleared = await decide_parts(plan, look) if plan.parts else None

@@ -1,6 +1,7 @@
 """Plan -> passages: hybrid search fused by weighted normalised scores, or the selection itself."""
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from bythebook.ask.relevance import as_the_judge_knows_it, is_measured, relevance_map
 from bythebook.domain.answers import SELECTED_TEXT, Hit, Passage
@@ -9,7 +10,7 @@ from bythebook.domain.calibrations import RelevanceMap
 from bythebook.domain.questions import Plan
 from bythebook.domain.units import selection_units
 from bythebook.errors import NoBooks, UnknownBook, WrongEmbedder
-from bythebook.ports import Calibrations, ChunkIndex, Embedder, Library
+from bythebook.ports import Calibrations, ChunkIndex, Embedder, Library, Lookup
 
 READ_AT_MOST = 8  # passages that the judge reads, so that it may choose
 CANDIDATES = 30  # by each way of searching, before fusion
@@ -17,25 +18,42 @@ CANDIDATES = 30  # by each way of searching, before fusion
 WORD_WEIGHT, WORD_POWER = 0.7, 1.5
 
 
-async def retrieve(
-    plan: Plan,
-    *,
-    library: Library,
-    embedder: Embedder,
-    index: ChunkIndex,
-    calibrations: Calibrations,
-) -> tuple[Passage, ...]:
+class SearchPorts(Protocol):
+    """The parts that finding passages needs."""
+
+    @property
+    def library(self) -> Library:
+        """The books."""
+        ...
+
+    @property
+    def embedder(self) -> Embedder:
+        """What the books were embedded by."""
+        ...
+
+    @property
+    def index(self) -> ChunkIndex:
+        """What finds their chunks."""
+        ...
+
+    @property
+    def calibrations(self) -> Calibrations:
+        """What was fitted to them."""
+        ...
+
+
+async def retrieve(plan: Plan, ports: SearchPorts) -> tuple[Passage, ...]:
     """Find the passages nearest to a question, best first: as many as asked for, or as are read."""
     if plan.selected_text is not None:
         if plan.book_id is not None:
-            readable_books(library, plan.book_id, plan.readable)
+            readable_books(ports.library, plan.book_id, plan.readable)
         return (selection_passage(plan.selected_text),)
-    books = _books(plan, library, embedder)
-    vector = await embedder.embed_query(plan.question)
+    books = _books(plan, ports.library, ports.embedder)
+    vector = await ports.embedder.embed_query(plan.question)
     limit = max(CANDIDATES, plan.top_k)
-    hits = await index.search(plan.question, vector, books, limit, plan.section)
-    fitted = {book.book_id: fit.relevance for book in books if (fit := calibrations.of(book))}
-    passages = fuse(hits, embedder.model_id, fitted)
+    hits = await ports.index.search(Lookup(plan.question, vector, books, limit, plan.section))
+    fitted = {book.book_id: fit.relevance for book in books if (fit := ports.calibrations.of(book))}
+    passages = fuse(hits, ports.embedder.model_id, fitted)
     if plan.overview:  # of a section: what it says first comes first
         passages = tuple(sorted(passages, key=lambda passage: passage.chunk.char_start))
     return passages[: max(plan.top_k, READ_AT_MOST)]

@@ -45,13 +45,8 @@ class FoundSection:
 async def search(question: Question, ports: AskPorts) -> tuple[FoundSection, ...]:
     """Find as many sections as `top_k` says, best first."""
     plan = make_plan(question)
-    passages = await retrieve(
-        replace(plan, top_k=plan.top_k * _PASSAGES_PER_SECTION, parts=()),
-        library=ports.library,
-        embedder=ports.embedder,
-        index=ports.index,
-        calibrations=ports.calibrations,
-    )
+    wider = replace(plan, top_k=plan.top_k * _PASSAGES_PER_SECTION, parts=())
+    passages = await retrieve(wider, ports)
     found = [one for one in _distinct(passages) if one.chunk.units][: plan.top_k]
     weights = _Weights(plan.question, found)
     return tuple(_found(passage, weights, ports.reader_url) for passage in found)

@@ -101,14 +101,7 @@ def _checks(core: Core) -> dict[str, Check]:
             await core.embedder.check()
 
     async def index() -> None:
-        plan = make_plan(Question("Is the book ready?"))
-        await retrieve(
-            plan,
-            library=core.library,
-            embedder=core.embedder,
-            index=core.index,
-            calibrations=core.calibrations,
-        )
+        await retrieve(make_plan(Question("Is the book ready?")), core)
 
     async def judge() -> None:
         await core.judge.judge("Is it ready?", (selection_passage("It is ready."),))

@@ -11,7 +11,7 @@ from bythebook.domain.answers import Hit, Judgement
 from bythebook.domain.books import Book
 from bythebook.domain.calibrations import RelevanceMap
 from bythebook.domain.questions import Question, Scope
-from bythebook.ports import Calibrations, ChunkIndex, Embedder, Judge, Library
+from bythebook.ports import Calibrations, ChunkIndex, Embedder, Judge, Library, Lookup
 
 _KEPT = 3 * READ_AT_MOST  # hits of a question: enough to read on where some are withheld
 
@@ -52,7 +52,7 @@ class Verdict:
 async def search(text: str, book: Book, ports: CalibratePorts) -> Found:
     """Search one book as the answer path does."""
     vector = await ports.embedder.embed_query(text)
-    hits = await ports.index.search(text, vector, [book], CANDIDATES)
+    hits = await ports.index.search(Lookup(text, vector, [book], CANDIDATES))
     return Found(text, tuple(sorted(hits, key=signal, reverse=True)[:_KEPT]))
 
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bythebook.ask.pipeline import AskPorts
+from bythebook.ask.retrieve import retrieve
 from bythebook.domain.answers import Passage
-from bythebook.evaluate.bench import Bench, Seen, find, look, plan_for
+from bythebook.evaluate.bench import Bench, Seen, look, plan_for
 from bythebook.evaluate.book_sets import (
     Compared,
     ask_book,
@@ -58,7 +59,7 @@ async def _passage_figures(
     for number, one in enumerate(own, 1):
         question = one.asked.question
         plan = plan_for(question.question, _name(BOOK, bench), _DEPTH)
-        passages = await find(plan, bench.ask)
+        passages = await retrieve(plan, bench.ask)
         found.append(
             (question.document_id, question.paragraph) in first_paragraphs(passages, spans)
         )
@@ -123,7 +124,7 @@ async def publish_without(
 
 async def _look_in(question: EvalQuestion, book_id: str, ports: AskPorts) -> Seen:
     plan = plan_for(question.question, book_id)
-    return await look(plan, await find(plan, ports), ports)
+    return await look(plan, await retrieve(plan, ports), ports)
 
 
 def _is_of(passage: Passage, question: EvalQuestion) -> bool:
@@ -142,7 +143,7 @@ async def paragraph_recall(
     found = []
     for article in articles:
         for question in answerable(article):
-            passages = await find(plan_for(question.question, book_id, _DEPTH), ports)
+            passages = await retrieve(plan_for(question.question, book_id, _DEPTH), ports)
             first = first_paragraphs(passages, spans)
             found.append((question.document_id, question.paragraph) in first)
     return share(found)
@@ -173,7 +174,7 @@ async def foreign_auroc(
             pool = outside if other is article else inside
             for question in answerable(other):
                 plan = plan_for(question.question, book_id)
-                pool.append((await find(plan, ports))[0].relevance)
+                pool.append((await retrieve(plan, ports))[0].relevance)
     return {"foreign questions: AUROC of relevance": auroc(inside, outside)}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from bythebook.ask.judge import Clearance, decide
 from bythebook.ask.pipeline import AskPorts, answer_from
 from bythebook.ask.plan import make_plan
-from bythebook.ask.retrieve import READ_AT_MOST, retrieve
+from bythebook.ask.retrieve import READ_AT_MOST
 from bythebook.calibrate.pipeline import QUICK, CalibrateOrder, calibrate
 from bythebook.calibrate.probe import CalibratePorts
 from bythebook.domain.answers import Judgement, Passage
@@ -88,17 +88,6 @@ async def fit_scores(book_id: str, ports: CalibratePorts | None) -> None:
         fitted = await calibrate(order, ports, lambda _done, _total: None)
         if fitted is not None:
             ports.calibrations.keep(book_id, fitted.calibration)
-
-
-async def find(plan: Plan, ports: AskPorts) -> tuple[Passage, ...]:
-    """Retrieve by the product's own path."""
-    return await retrieve(
-        plan,
-        library=ports.library,
-        embedder=ports.embedder,
-        index=ports.index,
-        calibrations=ports.calibrations,
-    )
 
 
 def plan_for(question: str, book_id: str, top_k: int = 5) -> Plan:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bythebook.ask.retrieve import READ_AT_MOST
+from bythebook.ask.retrieve import READ_AT_MOST, retrieve
 from bythebook.domain.answers import Passage
-from bythebook.evaluate.bench import Bench, best_cosine, find, plan_for
+from bythebook.evaluate.bench import Bench, best_cosine, plan_for
 from bythebook.evaluate.figures import share
 from bythebook.evaluate.measured import (
     Figure,
@@ -45,7 +45,7 @@ async def ask_book(questions: Sequence[EvalQuestion], book_id: str, bench: Bench
     compared = []
     for number, question in enumerate(questions, 1):
         asked = await ask_one(question, bench.ask, book_id)
-        found = await find(plan_for(question.question, book_id), bench.ask)
+        found = await retrieve(plan_for(question.question, book_id), bench.ask)
         nearest = await _nearest(question, found[:READ_AT_MOST], bench) if question.golds else ()
         compared.append(Compared(asked, best_cosine(found), nearest))
         bench.on_done(number, len(questions))

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from bythebook.ask.conversation.standalone import standalone_question
-from bythebook.ask.retrieve import CANDIDATES
+from bythebook.ask.retrieve import CANDIDATES, retrieve
 from bythebook.domain.answers import Passage
 from bythebook.domain.books import Block, Document, Section, SourceBook, SourceDocument
 from bythebook.domain.conversations import Turn
-from bythebook.evaluate.bench import Bench, find, look, plan_for
+from bythebook.evaluate.bench import Bench, look, plan_for
 from bythebook.evaluate.measured import Figure, Measured, Verdict, known, mistakes, verdicts_apart
 from bythebook.evaluate.sets import read_lines
 
@@ -103,7 +103,7 @@ def questions_of(row: Row) -> dict[str, str]:
 
 async def _recall(question: str, row: Row, book_id: str, bench: Bench) -> tuple[float, float]:
     """Give recall at five by the product's order and by the cosine alone."""
-    passages = await find(plan_for(question, book_id, 2 * CANDIDATES), bench.ask)
+    passages = await retrieve(plan_for(question, book_id, 2 * CANDIDATES), bench.ask)
     by_cosine = sorted(passages, key=lambda passage: -(passage.cosine or 0.0))
     relevant = set(row["relevant"])
     return _found(passages, relevant), _found(by_cosine, relevant)
@@ -126,6 +126,6 @@ async def _verdict(row: Row, book_id: str, bench: Bench) -> list[Verdict]:
     if row["answerability"] == "PARTIAL":
         return []
     plan = plan_for(questions_of(row)["rewritten"], book_id)
-    seen = await look(plan, await find(plan, bench.ask), bench.ask)
+    seen = await look(plan, await retrieve(plan, bench.ask), bench.ask)
     good = row["answerability"] == "ANSWERABLE"
     return [Verdict(seen.answerable, seen.cosine, good, good, good, seen.answered)]

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bythebook.ask.plan import make_plan
+from bythebook.ask.retrieve import retrieve
 from bythebook.domain.books import Block, Document, Section
 from bythebook.domain.questions import Question, Scope, SectionSpan
-from bythebook.evaluate.bench import Bench, find, look
+from bythebook.evaluate.bench import Bench, look
 from bythebook.evaluate.measured import Measured, Verdict, known, mistakes, rate, verdicts_apart
 from bythebook.evaluate.run import holds_gold
 from bythebook.evaluate.sets import Article, ArticleReader, EvalQuestion, Kind, read_lines
@@ -61,7 +62,7 @@ async def _verdict(page: Article, book_id: str, bench: Bench) -> Verdict:
     document = page.document
     span = SectionSpan(book_id, document.document_id, 0, len(document.text))
     plan = make_plan(Question(question.question, Scope(book_id, section=span)))
-    passages = await find(plan, bench.ask)
+    passages = await retrieve(plan, bench.ask)
     seen = await look(plan, passages, bench.ask)
     good = question.kind == "answered"
     right = nearest_right = good

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from bythebook.ask.pipeline import AskPorts
-from bythebook.evaluate.bench import Bench, best_cosine, best_threshold, find, plan_for
+from bythebook.ask.retrieve import retrieve
+from bythebook.evaluate.bench import Bench, best_cosine, best_threshold, plan_for
 from bythebook.evaluate.book_sets import ask_book, book_figures, verdicts_of
 from bythebook.evaluate.measured import Measured
 from bythebook.evaluate.sets import EvalQuestion
@@ -18,7 +19,7 @@ async def fit_baseline(questions: Sequence[EvalQuestion], ports: AskPorts) -> fl
     others: list[float] = []
     for question in questions:
         if question.split == "dev":
-            cosine = best_cosine(await find(plan_for(question.question, BOOK), ports))
+            cosine = best_cosine(await retrieve(plan_for(question.question, BOOK), ports))
             (wanted if question.kind == "answered" else others).append(cosine)
     return best_threshold(wanted, others)
 

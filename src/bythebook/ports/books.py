@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -68,18 +69,22 @@ class VectorCache(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Lookup:
+    """What is looked for, by words and by meaning, and where; `limit` is for each way."""
+
+    question: str
+    vector: Vector
+    books: Sequence[Book]
+    limit: int
+    within: SectionSpan | None = None  # this section only
+
+
 class ChunkIndex(Protocol):
     """Finds chunks of the live generations by meaning and by words."""
 
-    async def search(
-        self,
-        question: str,
-        vector: Vector,
-        books: Sequence[Book],
-        limit: int,
-        within: SectionSpan | None = None,
-    ) -> Sequence[Hit]:
-        """Give the best by either way, each with both scores; of one section only, if told so."""
+    async def search(self, wanted: Lookup) -> Sequence[Hit]:
+        """Give the best by either way, each with both scores."""
         ...
 
     async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:

@@ -5,21 +5,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import numpy as np
-
 from bythebook.adapters.book_folder import BookFolder
 from bythebook.adapters.edge_shard import TermCounts, make_bm25
 from bythebook.adapters.qdrant.beside import folder_beside
 from bythebook.adapters.qdrant.collection import Collection
 from bythebook.adapters.qdrant.layout import QdrantLayout, collection_of
 from bythebook.adapters.qdrant.line import MissingCollection, QdrantLine
-from bythebook.adapters.qdrant.payload import span_filter, sparse
-from bythebook.adapters.qdrant.query import Wanted, search_collection
+from bythebook.adapters.qdrant.payload import sparse
+from bythebook.adapters.qdrant.query import search_collection
+from bythebook.adapters.vector_rows import ids_by_book, in_order
 from bythebook.domain.answers import Hit
 from bythebook.domain.books import Book, Chunk
-from bythebook.domain.questions import SectionSpan
 from bythebook.errors import StoreFailed, UnknownBook, WrongEmbedder
-from bythebook.ports import Vector, Vectors
+from bythebook.ports import Lookup, Vector, Vectors
 
 _BOOKS_AT_ONCE = 4
 T = TypeVar("T")
@@ -35,18 +33,9 @@ class QdrantIndex:
         self._bm25 = make_bm25()
         self._known: dict[str, _Known] = {}
 
-    async def search(
-        self,
-        question: str,
-        vector: Vector,
-        books: Sequence[Book],
-        limit: int,
-        within: SectionSpan | None = None,
-    ) -> Sequence[Hit]:
-        """Give the best by either way, each with both scores; of one section only, if told so."""
-        where = None if within is None else span_filter(within)
-        wanted = Wanted(vector.tolist(), limit, where, self._layout.search_params())
-        return await self._line.run(self._search(question, wanted, books))
+    async def search(self, wanted: Lookup) -> Sequence[Hit]:
+        """Give the best by either way, each with both scores."""
+        return await self._line.run(self._search(wanted))
 
     async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:
         """Give the vectors of chunks that were found, in order; zeros for one no longer there."""
@@ -56,35 +45,29 @@ class QdrantIndex:
         """Close the line; the next question opens it again."""
         self._line.close()
 
-    async def _search(self, question: str, wanted: Wanted, books: Sequence[Book]) -> Sequence[Hit]:
+    async def _search(self, wanted: Lookup) -> Sequence[Hit]:
         self._forget_removed()
-        terms = self._bm25.embed_query(question).indices
+        terms = self._bm25.embed_query(wanted.question).indices
+        params = self._layout.search_params()
         room = asyncio.Semaphore(_BOOKS_AT_ONCE)
 
         async def search(known: "_Known") -> list[Hit]:
             known.require_dimension(len(wanted.vector))
             words = sparse(known.term_counts.weigh(terms))
-            return await search_collection(known.collection, wanted, words)
+            return await search_collection(known.collection, wanted, words, params)
 
         async def search_book(book: Book) -> list[Hit]:
             async with room:
                 return await self._settled(book, search)
 
-        found = await asyncio.gather(*map(search_book, books))
+        found = await asyncio.gather(*map(search_book, wanted.books))
         return [hit for hits in found for hit in hits]
 
     async def _vectors(self, chunks: Sequence[Chunk]) -> Vectors:
-        ids = [chunk.chunk_id for chunk in chunks]
         found: dict[str, Vector] = {}
-        for book_id in dict.fromkeys(chunk.book_id for chunk in chunks):
-            of_book = [name for name, c in zip(ids, chunks, strict=True) if c.book_id == book_id]
-            found |= await self._vectors_of_book(book_id, of_book)
-        dimension = len(next(iter(found.values()), ()))
-        rows = np.zeros((len(ids), dimension), np.float32)
-        for row, name in zip(rows, ids, strict=True):
-            if len(found.get(name, ())) == dimension:  # else a new generation by another model
-                row[:] = found.get(name, 0.0)
-        return rows
+        for book_id, ids in ids_by_book(chunks).items():
+            found |= await self._vectors_of_book(book_id, ids)
+        return in_order(chunks, found)
 
     async def _vectors_of_book(self, book_id: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Read what the generation has that found the chunks, or else the live one."""
@@ -104,7 +87,7 @@ class QdrantIndex:
                 return await use(known)
             except MissingCollection as error:
                 self._known.pop(book.book_id, None)
-                if self._live(book).generation == known.generation:
+                if self._folder.newest(book).generation == known.generation:
                     raise _not_there(book) from error
             except (ValueError, KeyError, TypeError, IndexError) as error:
                 raise StoreFailed(
@@ -116,13 +99,13 @@ class QdrantIndex:
         known = self._known.get(book.book_id)
         if known is not None and known.generation == book.generation:
             return known
-        live = self._live(book)
+        live = self._folder.newest(book)
         if known is not None and known.generation == live.generation:
             return known
         try:
             fresh = await self._look(live)
         except StoreFailed:
-            newer = self._live(book)  # perhaps it was replaced while it was looked at
+            newer = self._folder.newest(book)  # perhaps it was replaced while it was looked at
             if newer.generation == live.generation:
                 raise
             fresh = await self._look(newer)
@@ -149,13 +132,6 @@ class QdrantIndex:
                 "Copy the book there again, or ingest it again.",
             )
         return _Known(book.book_id, book.generation, collection, dimension, counts)
-
-    def _live(self, book: Book) -> Book:
-        """Read the pointer again: the book may have been published anew since the caller did."""
-        try:
-            return self._folder.book(book.book_id)
-        except UnknownBook:
-            return book
 
     def _forget_removed(self) -> None:
         for name in [name for name in self._known if not self._folder.holds(name)]:

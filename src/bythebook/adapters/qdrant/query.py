@@ -1,36 +1,30 @@
 """One Qdrant collection, asked: by meaning and by words at once, of the whole book or of one section."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from qdrant_client import models
 
 from bythebook.adapters.book_json import chunk_from_payload
 from bythebook.adapters.edge_shard import DENSE, WORDS
 from bythebook.adapters.qdrant.collection import Collection
-from bythebook.adapters.qdrant.payload import only
+from bythebook.adapters.qdrant.payload import only, span_filter
 from bythebook.domain.answers import Hit
+from bythebook.ports import Lookup
 
 Points = Mapping[models.ExtendedPointId, models.ScoredPoint]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is looked for, how much of it, and where; none: anywhere."""
-
-    vector: list[float]
-    limit: int
-    where: models.Filter | None = None
-    params: models.SearchParams | None = None
-
-
 async def search_collection(
-    collection: Collection, wanted: Wanted, words: models.SparseVector
+    collection: Collection,
+    wanted: Lookup,
+    words: models.SparseVector,
+    params: models.SearchParams | None,
 ) -> list[Hit]:
     """Search by meaning and by words in one request, then score each find by the other way too."""
-    values: dict[str, list[float] | models.SparseVector] = {DENSE: wanted.vector}
+    values: dict[str, list[float] | models.SparseVector] = {DENSE: wanted.vector.tolist()}
     if words.indices:  # a question of signs alone has no words
         values[WORDS] = words
+    where = None if wanted.within is None else span_filter(wanted.within)
     first = await _found(
         collection,
         {
@@ -38,8 +32,8 @@ async def search_collection(
                 query=value,
                 using=name,
                 limit=wanted.limit,
-                filter=wanted.where,
-                params=wanted.params if name == DENSE else None,
+                filter=where,
+                params=params if name == DENSE else None,
                 with_payload=True,
             )
             for name, value in values.items()
