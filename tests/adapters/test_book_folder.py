@@ -174,7 +174,7 @@ def test_the_hold_of_a_dead_process_ends_with_it(folder: BookFolder, tmp_path: P
         "from bythebook.adapters.book_folder import BookFolder\n"
         "with BookFolder(Path(sys.argv[1])).hold('tales'): os._exit(9)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], timeout=30, check=False)
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], timeout=300, check=False)
     assert done.returncode == 9
     with folder.hold("tales") as generations:
         assert generations.is_dir()

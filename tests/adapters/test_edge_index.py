@@ -106,7 +106,7 @@ class Child:
         self.first = self.process.stdout.readline().strip()
 
     def end(self) -> str:
-        out, _ = self.process.communicate("", timeout=30)
+        out, _ = self.process.communicate("", timeout=300)
         assert self.process.returncode == 0
         return out.strip()
 

@@ -74,7 +74,7 @@ def test_a_vector_is_safe_once_put_returned(path: Path) -> None:
         "SqliteVectors(Path(sys.argv[1])).put('model', {'a': np.ones(4, np.float32)})\n"
         "os.kill(os.getpid(), 9)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(path)], timeout=30, check=False)
+    done = subprocess.run([sys.executable, "-c", code, str(path)], timeout=300, check=False)
     assert done.returncode == -9
     assert np.array_equal(SqliteVectors(path).get("model", ["a"])["a"], np.ones(4, np.float32))
 

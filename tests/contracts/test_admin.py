@@ -107,7 +107,7 @@ def author(sample_core: Core, tmp_path_factory: pytest.TempPathFactory) -> Itera
     core = Core(Settings(data_dir=folder, port=free_port(), limit_key=0, limit_ip=0))
     keys = asyncio.run(make_keys(core))
     asyncio.run(add_old(core))
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+    with serving(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
         asking = {"Authorization": f"Bearer {keys['ask']}"}
         for text in (ANSWERED, FOREIGN, FOREIGN, SAME, FORMULA, SCRIPT):
             reply = client.post("/api/query", json={"query": text, "book": SAMPLE}, headers=asking)

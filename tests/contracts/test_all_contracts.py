@@ -125,7 +125,7 @@ def command_line(data_dir: Path, port: int, question: str, *more: str) -> tuple[
         text=True,
         env=environment,
         cwd=data_dir,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.stderr == ""

@@ -481,7 +481,7 @@ def test_a_thread_outlives_the_service(sample_core: Core, client: httpx.Client) 
     before = history(client, session)
     settings = sample_core.settings.model_copy(update={"port": free_port()})
     other = Core(settings)
-    with serving(other) as server, httpx.Client(base_url=server.url, timeout=30) as again:
+    with serving(other) as server, httpx.Client(base_url=server.url, timeout=120) as again:
         assert history(again, session) == before
         assert "URDF" in say(again, "What does it describe?", session_id=session)["response"]
     other.close()

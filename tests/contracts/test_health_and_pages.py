@@ -72,7 +72,7 @@ def test_each_part_is_reported_with_its_latency(client: httpx.Client, path: str)
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A server without a book."""
     core = Core(Settings(data_dir=tmp_path_factory.mktemp("empty"), port=free_port()))
-    with serving(core) as server, httpx.Client(base_url=server.url) as client:
+    with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         yield client
 
 

@@ -281,10 +281,10 @@ class Served:
         self._wait()
 
     def _wait(self) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while True:
             try:
-                httpx.get(f"{self.url}/livez")
+                httpx.get(f"{self.url}/livez", timeout=60)
             except httpx.TransportError:
                 assert self.process.poll() is None, self.log
                 assert time.monotonic() < deadline
@@ -305,7 +305,7 @@ class Served:
     def stop(self) -> None:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        self.process.wait(20)
+        self.process.wait(120)
 
 
 @pytest.fixture(scope="module")
@@ -332,13 +332,15 @@ QUESTIONS = (
 def test_a_serving_process_logs_json_and_its_stats_tell_of_the_questions(served: Served) -> None:
     for question in QUESTIONS:
         headers = {"Authorization": "Bearer btb_" + "x" * 43}
-        reply = httpx.post(f"{served.url}/api/query", json={"query": question}, headers=headers)
+        reply = httpx.post(
+            f"{served.url}/api/query", json={"query": question}, headers=headers, timeout=60
+        )
         word: dict[str, object] = {
             "request_id": reply.headers["x-request-id"],
             "helpful": False,
             "reason": "Too [short].",
         }
-        assert httpx.post(f"{served.url}/feedback", json=word).status_code == 204
+        assert httpx.post(f"{served.url}/feedback", json=word, timeout=60).status_code == 204
     lines = [json.loads(line) for line in served.log.splitlines()]
     assert {"uvicorn.error", "bythebook.requests", "bythebook.questions"} <= {
         line["logger"] for line in lines

@@ -148,7 +148,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     secrets = asyncio.run(make_keys())
     with serving(core) as server:
         owner, other = (
-            httpx.Client(base_url=server.url, timeout=30, headers={"X-API-Key": secret})
+            httpx.Client(base_url=server.url, timeout=120, headers={"X-API-Key": secret})
             for secret in secrets
         )
         with owner, other:

@@ -13,7 +13,7 @@ from pathlib import Path
 from select import select
 from typing import Any
 
-_SECONDS = 60
+_SECONDS = 300
 
 
 def find_chromium() -> str | None:
