@@ -46,7 +46,7 @@ class Reader:
     """One reader on one kept connection."""
 
     def __init__(self, port: int) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
 
     def send(self, method: str, path: str, body: object = None) -> Reply:
         """Send a request; a body of bytes goes as it is, any other as JSON."""
@@ -82,7 +82,7 @@ class Served:
         with self.said.open("ab") as out:
             self.process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
 
-    def wait_until_ready(self, seconds: float = 60) -> None:
+    def wait_until_ready(self, seconds: float = 240) -> None:
         """Wait until it can answer."""
         deadline = time.monotonic() + seconds
         while not self._is_ready():
@@ -104,12 +104,18 @@ class Served:
     def kill(self) -> None:
         """Kill it where it stands."""
         os.kill(self.process.pid, signal.SIGKILL)
-        assert self.process.wait(20) == -signal.SIGKILL
+        assert self.process.wait(60) == -signal.SIGKILL
 
     def stop(self) -> None:
         """Ask it to end, and see that it ends well."""
         self.process.terminate()
-        assert self.process.wait(30) in {0, -signal.SIGTERM}
+        assert self.process.wait(120) in {0, -signal.SIGTERM}
+
+    def connections(self) -> int:
+        """Count those that are open to it, or not yet closed by it."""
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        own = f":{self.port:04X}"
+        return sum(row[1].endswith(own) and row[3] in {"01", "08"} for row in rows)
 
     def footprint(self) -> Footprint:
         """Read what it holds."""
@@ -128,7 +134,7 @@ class Served:
 
 @contextmanager
 def served(
-    folder: Path, settings: Mapping[str, str] = HIGH_LIMITS, ready_seconds: float = 60
+    folder: Path, settings: Mapping[str, str] = HIGH_LIMITS, ready_seconds: float = 240
 ) -> Iterator[Served]:
     """Serve a data folder, for the length of a with block."""
     service = Served(folder, settings)

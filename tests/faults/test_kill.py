@@ -159,7 +159,7 @@ def test_runs_killed_at_random_moments_leave_the_old_book_or_the_new(
     moments = random.Random(7)
     old = core.library.book("tales")
     through = 0
-    for _ in range(int(os.environ.get("KILLS", "8"))):
+    for _ in range(int(os.environ.get("KILLS", "4"))):
         publish(core, tmp_path / "old", "tales", OLD)
         shutil.rmtree(core.settings.data_dir / "cache")
         old = core.library.book("tales")
@@ -172,7 +172,7 @@ def test_runs_killed_at_random_moments_leave_the_old_book_or_the_new(
             through += 1
             assert core.press.chunk_ids("tales") == undisturbed
         assert_next_run_is_whole(core, source, undisturbed)
-    print(f"killed {os.environ.get('KILLS', '8')} times, {through} after the switch")  # noqa: T201
+    print(f"killed {os.environ.get('KILLS', '4')} times, {through} after the switch")  # noqa: T201
 
 
 def test_an_edit_whose_run_is_killed_leaves_the_book_as_it_was(
@@ -200,7 +200,7 @@ def test_a_run_killed_while_publishing_leaves_the_old_book_or_the_new(
 ) -> None:
     old = core.library.book("tales")
     moments = random.Random(11)
-    for _ in range(4):
+    for _ in range(3):
         run = Ingest(core, tmp_path / "source")
         run.wait_for("publishing 0")
         time.sleep(moments.uniform(0, 0.05))
@@ -219,7 +219,7 @@ def test_ctrl_c_while_publishing_comes_too_late_or_changes_nothing(
     source = tmp_path / "source"
     publish(core, source, "tales", NEW)
     moments = random.Random(5)
-    for turn in range(6):
+    for turn in range(4):
         (source / "page3.md").write_text(f"# Page 3\n\nThe turn is {turn}.\n")
         before = core.library.book("tales")
         run = Ingest(core, source)

@@ -28,6 +28,7 @@ from bythebook.evaluate.sets import load_questions
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "evals" / "sample-book.jsonl"
 READERS = 8
+LEAST = 3  # exchanges of each writer, however slow the machine
 ROUND = 1000
 MORE_MEGABYTES = 12.0  # what the heap of a warm process wavers by
 MORE_FILES, MORE_THREADS = 4, 4  # connections and workers that are opened when first needed
@@ -107,7 +108,10 @@ def send_round(service: Served, seed: int, requests: int) -> Counter[int]:
 
 def settled(service: Served) -> Footprint:
     """Read what the service holds once its readers are gone."""
-    time.sleep(0.5)
+    deadline = time.monotonic() + 60
+    while service.connections():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     return service.footprint()
 
 
@@ -115,7 +119,7 @@ def test_nothing_piles_up_over_many_requests(
     sample_core: Core, tmp_path: Path, record_property: Figures
 ) -> None:
     """REQUESTS says how many; memory is only held to be flat over some thousands."""
-    total = int(os.environ.get("REQUESTS", "300"))
+    total = int(os.environ.get("REQUESTS", "150"))
     size = min(ROUND, total // 3)
     with served(library_of(sample_core, tmp_path / "data")) as service:
         seen = [service.footprint()]
@@ -148,7 +152,7 @@ def _tell(rounds: int, size: int, seen: Footprint) -> None:
 def test_thirty_two_writers_of_two_processes_never_find_the_records_locked(
     sample_core: Core, tmp_path: Path, record_property: Figures
 ) -> None:
-    """WRITER_SECONDS says how long; half of the writers talk to the service, half keep records beside it."""
+    """WRITER_SECONDS says how long at least; half of the writers talk to the service, half keep records beside it."""
     seconds = float(os.environ.get("WRITER_SECONDS", "3"))
     folder = library_of(sample_core, tmp_path / "data")
     with served(folder) as service:
@@ -166,14 +170,13 @@ def test_thirty_two_writers_of_two_processes_never_find_the_records_locked(
     record_property("exchanges by the service", len(waits))
     record_property("longest of them, s", round(max(waits), 2))
     record_property("exchanges beside it", beside)
-    assert min(len(waits), beside) > 16
 
 
 def talk(service: Served, end: float) -> list[float]:
     """Talk with the service till the end, and give the seconds that each exchange took."""
-    session, waits = str(uuid.uuid4()), []
+    session, waits = str(uuid.uuid4()), list[float]()
     with Reader(service.port) as reader:
-        while (started := time.monotonic()) < end:
+        while (started := time.monotonic()) < end or len(waits) < LEAST:
             body = {"message": "Who won the football cup?", "session_id": session}
             reply = reader.send("POST", "/chat/run", body)
             assert reply.status == 200, reply.body
@@ -188,7 +191,7 @@ async def keep_records(folder: Path, end: float) -> int:
 
         async def write() -> int:
             session, count = uuid.uuid4(), 0
-            while time.monotonic() < end:
+            while time.monotonic() < end or count < LEAST:
                 now = datetime.now(UTC)
                 said = Exchange(Message("user", "So?", now), Message("assistant", "So.", now))
                 await threads.append("another", session, said)

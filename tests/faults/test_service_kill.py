@@ -72,7 +72,7 @@ def talk_until_killed(service: Served, moment: float) -> list[Conversation]:
     time.sleep(moment)
     service.kill()
     for thread in threads:
-        thread.join(30)
+        thread.join(300)
     assert not failures, failures
     return [one for one in conversations if one.acknowledged]
 
