@@ -13,26 +13,28 @@ from typing import Self
 import httpx
 import pytest
 import uvicorn
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
+from hypothesis import settings as properties
 
 from bythebook.bootstrap import Core, sample_book
 from bythebook.http.app import create_app
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import Settings
 from tests.guard import network_guard
+from tests.remembering import remember
 
 SAMPLE = "physical-ai"
 
 # No time limit for one example, however slow the machine; nothing kept between runs.
 for _profile, _examples in (("usual", 100), ("long", 5000)):
-    settings.register_profile(
+    properties.register_profile(
         _profile,
         deadline=None,
         database=None,
         max_examples=_examples,
         suppress_health_check=[HealthCheck.too_slow],
     )
-settings.load_profile("usual")
+properties.load_profile("usual")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -97,14 +99,13 @@ def eval_data() -> Path:
 @pytest.fixture(scope="session")
 def sample_core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
     """The real parts over a library that holds the sample book."""
-    core = Core(
-        Settings(
-            data_dir=tmp_path_factory.mktemp("library"),
-            port=free_port(),
-            limit_ip=0,  # the tests share one server
-            limit_session=0,
-        )
+    settings = Settings(
+        data_dir=tmp_path_factory.mktemp("library"),
+        port=free_port(),
+        limit_ip=0,  # the tests share one server
+        limit_session=0,
     )
+    core = remember(Core(settings))
     asyncio.run(ingest(IngestOrder(str(sample_book()), SAMPLE), core.ingest, lambda _: None))
     yield core
     core.close()

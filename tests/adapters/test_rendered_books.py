@@ -11,19 +11,17 @@ from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 from evals.visible_text.comparison import letters
 from evals.visible_text.words import words
-from numpy.typing import NDArray
 from pypdf import PdfReader
+from tests.remembering import remember
 from tests.rendered.chromium import find_chromium
 from tests.rendered.epub import render_epub
 from tests.rendered.pdf import render_pdf
 from tests.rendered.sample import TITLE, sample_pages
 from tests.rendered.site import render_site
 
-from bythebook.adapters.minilm import MiniLm
 from bythebook.bootstrap import Core, sample_book
 from bythebook.domain.books import Document, Section
 from bythebook.evaluate.report import summarise
@@ -37,19 +35,6 @@ FORMULA = re.compile(r"\$[^$]+\$")
 POINTS = 0.03
 # Where a figure is a share or an area; the others are counts and times.
 MAIN_FIGURES = re.compile(r"^(answered|foreign|look-alikes|quotes)")
-
-
-class RememberingMiniLm(MiniLm):
-    """The real encoder, which encodes one text by itself and so need never do it twice."""
-
-    def __init__(self) -> None:
-        super().__init__(threads=2)
-        self._known: dict[str, NDArray[np.float32]] = {}
-
-    def _encode_one(self, text: str) -> NDArray[np.float32]:
-        if text not in self._known:
-            self._known[text] = super()._encode_one(text)
-        return self._known[text]
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +63,8 @@ def pdf(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
-    core = Core(Settings(data_dir=tmp_path_factory.mktemp("library"), threads=2))
-    core.__dict__["encoder"] = RememberingMiniLm()
+    # The formats share most of their text.
+    core = remember(Core(Settings(data_dir=tmp_path_factory.mktemp("library"))))
     yield core
     core.close()
 
