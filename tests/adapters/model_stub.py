@@ -151,7 +151,7 @@ class _Answering(BaseHTTPRequestHandler):
         self.end_headers()
         for number, chunk in enumerate(_chunks(answer)):
             if number == answer.stall_after:
-                self.stub.stopped.wait(30)
+                self.stub.stopped.wait(600)
                 self.close_connection = True
                 return
             self._frame(f"data: {json.dumps(chunk)}\n\n")

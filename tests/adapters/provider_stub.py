@@ -336,7 +336,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _finish(self, end: End, *, is_chunked: bool) -> None:
         if end == "stall":
-            self.provider.closing.wait(30)
+            self.provider.closing.wait(600)
         if end != "whole":
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)

@@ -267,7 +267,7 @@ def _handler(stub: QdrantStub) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - 
         def misbehave(self, fault: Fault) -> None:
             self.close_connection = True
             if fault.how == "stall":
-                stub.released.wait(30)
+                stub.released.wait(600)
             elif fault.how == "cut":
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{")
             elif fault.how == "garbage":

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,15 @@ from tests.conftest import free_port, serving
 from tests.contracts.test_chat_stream import parsed
 from tests.faults.patience import with_policy
 from tests.faults.served import library_of
+from tests.remembering import remember
 
 from bythebook.adapters.providers.breaker import Breaker
 from bythebook.adapters.providers.resilience import MODEL, Policy, Provider
 from bythebook.bootstrap import Core
 from bythebook.settings import Settings
 
-QUICK = Policy(timeout=4.0, first_token=3.0, gap=1.0)  # as MODEL, for who cannot wait half a minute
+PATIENT = Policy(timeout=300.0, first_token=300.0, gap=300.0)  # as MODEL, on the slowest machine
+SHORT_GAP = replace(PATIENT, gap=1.0)  # for who cannot wait long for a model that falls silent
 MODEL_NAME = "stub/model"
 READY_SECONDS = 240.0  # to load the SDK as well, on a busy machine
 WAYS = ("A", "B", "C", "D", "stream")
@@ -96,9 +98,11 @@ class ModelService:
         self.core = core
         self.url = url
         self._provider = provider
+        self._policy = provider.policy
 
-    def fresh(self) -> None:
+    def fresh(self, policy: Policy | None = None) -> None:
         """Forget how the model fared so far, so that no test meets the breaker of another."""
+        self._provider.policy = policy or self._policy
         self._provider._breaker = Breaker(self._provider._clock)
         self._provider._last_failure = ""
 
@@ -145,7 +149,7 @@ def serving_with_model(
         llm_base_url=model_url,
         **{"llm_model": MODEL_NAME, "llm_api_key": SecretStr(KEY), **settings},
     )
-    core = Core(given)
+    core = remember(Core(given))
     core.watch_seconds = 3600.0  # who counts calls wants none that nobody asked for
     provider = with_policy(core, policy, clock)
     with serving(core) as server:
