@@ -187,6 +187,17 @@ def test_feedback_is_given_on_an_earlier_request(client: httpx.Client) -> None:
             book.feedback(uuid.uuid4(), helpful=False)
 
 
+def test_the_nearest_sections_are_found_in_all_words_and_signs(client: httpx.Client) -> None:
+    for result in both(url_of(client), "search", QUESTION, book=SAMPLE, limit=3):
+        assert len(result.sections) == 3
+        assert QUESTION in {found.section for found in result.sections}
+        assert all(found.text and found.reader_url.startswith("http") for found in result.sections)
+    for result in both(url_of(client), "search", "nodes & topics #1 = 50 % größer?\n+"):
+        assert result.sections
+    with Client(url_of(client)) as book, pytest.raises(InvalidRequest, match="limit"):
+        book.search(QUESTION, limit=21)
+
+
 def test_the_health_of_each_part_is_told(client: httpx.Client) -> None:
     for result in both(url_of(client), "health"):
         assert result.status == "ok"

@@ -32,6 +32,7 @@ from bythebook.client.results import (
     Content,
     Conversation,
     Done,
+    FoundSection,
     HealthResult,
     Message,
     Metadata,
@@ -42,6 +43,7 @@ from bythebook.client.results import (
     RagSource,
     Refusal,
     Retrieval,
+    SearchResult,
 )
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "Conversation",
     "Done",
     "Forbidden",
+    "FoundSection",
     "HealthResult",
     "InvalidRequest",
     "Message",
@@ -77,6 +80,7 @@ __all__ = [
     "RateLimited",
     "Refusal",
     "Retrieval",
+    "SearchResult",
     "ServerFailed",
     "Unauthorized",
     "Unavailable",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -15,6 +15,7 @@ from bythebook.client.results import (
     HealthResult,
     QueryResult,
     RagResult,
+    SearchResult,
 )
 
 T = TypeVar("T")
@@ -114,6 +115,18 @@ def ask(
     """Ask by contract D: an answer with the chunks and their words that show why."""
     body = _given(question=question, selected_text=selected_text, book=book)
     return Call("POST", "/ask", _reads(AskResult), body, request_id)
+
+
+def search(
+    words: str,
+    *,
+    book: str | None = None,
+    limit: int | None = None,
+    request_id: Id | None = None,
+) -> Call[SearchResult]:
+    """Find the sections nearest to a question or to words, at once; nothing is judged or kept."""
+    asked = urlencode(_given(q=words, book=book, limit=limit))
+    return Call("GET", f"/search?{asked}", _reads(SearchResult), None, request_id)
 
 
 def feedback(

@@ -166,6 +166,7 @@ class Client(_Terms):
     history = _blocking(calls.history)
     delete_session = _blocking(calls.delete_session)
     ask = _blocking(calls.ask)
+    search = _blocking(calls.search)
     feedback = _blocking(calls.feedback)
     health = _blocking(calls.health)
 
@@ -243,6 +244,7 @@ class AsyncClient(_Terms):
     history = _awaited(calls.history)
     delete_session = _awaited(calls.delete_session)
     ask = _awaited(calls.ask)
+    search = _awaited(calls.search)
     feedback = _awaited(calls.feedback)
     health = _awaited(calls.health)
 

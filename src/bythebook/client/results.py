@@ -201,6 +201,22 @@ class AskResult(_Result):
     disclaimer: str | None = None
 
 
+class FoundSection(_Result):
+    """A section that may hold the answer, by its sentence that fits best."""
+
+    chapter: str
+    section: str
+    url: str
+    reader_url: str
+    text: str
+
+
+class SearchResult(_Result):
+    """The sections nearest to a question, best first; whether they answer is not said."""
+
+    sections: tuple[FoundSection, ...]
+
+
 class PartHealth(_Result):
     """How one part of the service does."""
 
