@@ -48,11 +48,14 @@ def service_with(*chunks: Chunk, **parts: Any) -> Service:
 
 def test_the_sections_of_most_answers_are_among_those_found(client: httpx.Client) -> None:
     asked = [one for one in load_questions(QUESTIONS) if one.kind == "answered"][::5]
-    near = sum(
-        one.section in {found["section"] for found in search(client, one.question)} for one in asked
-    )
+    missed = [
+        one
+        for one in asked
+        if one.section not in {found["section"] for found in search(client, one.question)}
+    ]
     assert len(asked) > 20
-    assert near / len(asked) >= 0.8  # many are reworded; 0.85 of all
+    assert len(missed) / len(asked) <= 0.2  # 0.15 of all: nothing is judged yet
+    assert all(one.reworded for one in missed)  # in words that the section does not have
 
 
 def test_each_section_stands_once_with_a_line_of_it(client: httpx.Client) -> None:
