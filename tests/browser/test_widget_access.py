@@ -20,7 +20,8 @@ from tests.conftest import SAMPLE
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CAUTIOUS = "Show the code of a minimal publisher"
+CAUTIOUS = "What is the main weakness of a quadruped?"
+CODE = "Show the code of a minimal publisher"
 
 
 def closed(page: "Page", service: str) -> None:
@@ -53,7 +54,19 @@ def partial(page: "Page", service: str) -> None:
 
 def caution(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, CAUTIOUS)
+    answered(page, CAUTIOUS).locator(".card.caution").wait_for()
+
+
+def code(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    answered(page, CODE).locator("pre").first.wait_for()
+
+
+def history(page: "Page", service: str) -> None:
+    refused(page, service)
+    answered(page, ANSWERED)
+    page.reload()
+    page.locator("bythebook-ask .turn").nth(1).wait_for()
 
 
 def refused(page: "Page", service: str) -> None:
@@ -92,7 +105,8 @@ def inline(page: "Page", service: str) -> None:
 
 
 STATES = (
-    closed, empty, looking, answer, partial, caution, refused, failed, stopped, offered, selection, inline,
+    closed, empty, looking, answer, partial, caution, code, refused, failed, stopped, offered, selection,
+    history, inline,
 )  # fmt: skip
 
 
@@ -126,3 +140,19 @@ def test_a_barrier_within_the_widget_would_be_found(page: "Page", service: str) 
     found = " ".join(axe_violations(page))
     assert "button-name" in found
     assert "color-contrast" in found
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("color", "#999"), ("background-image", "linear-gradient(#fff, #fff)")]
+)
+def test_a_contrast_that_axe_leaves_undecided_is_computed(
+    page: "Page", service: str, name: str, value: str
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    page.wait_for_timeout(200)
+    assert axe_violations(page) == []
+    page.locator("bythebook-ask .hint").evaluate(
+        "(node, [name, value]) => node.style.setProperty(name, value)", [name, value]
+    )
+    (found,) = axe_violations(page)
+    assert found.startswith("undecided color-contrast: bythebook-ask,.hint")
