@@ -214,7 +214,50 @@ def test_letting_go_of_the_selection_takes_the_button_away(page: "Page", service
     page.locator("bythebook-ask .about").wait_for(state="hidden")
 
 
-def test_by_keyboard_and_by_touch_it_works_too(browser: "Browser", service: str) -> None:
+def test_without_a_mouse_text_is_selected_and_asked_about(
+    page: "Page", service: str, watched: Watched
+) -> None:
+    open_host(page, service, script(book=SAMPLE))
+    page.evaluate(  # as searching in the page leaves the word that was found
+        """() => { const text = document.querySelector('#second').firstChild;
+        getSelection().setBaseAndExtent(text, 0, text, 1); }"""
+    )
+    for _ in range(9):
+        page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Shift+End")
+    page.locator("bythebook-ask .about").wait_for()
+    page.keyboard.press("Tab")  # past the field, which comes next in the page
+    assert focused(page) == "BUTTON.about"
+    page.keyboard.press("Enter")
+    assert focused(page) == "TEXTAREA"
+    page.keyboard.type("What is a service?")
+    with page.expect_request("**/chat/stream") as asked:
+        page.keyboard.press("Enter")
+    assert sent(asked.value)["selected_text"] == (
+        "A service is a question with an answer, for work that ends soon."
+    )
+    page.locator("bythebook-ask .card.answer .confidence").wait_for()
+    page.keyboard.press("Escape")
+    assert focused(page) == "BUTTON.launcher"
+    watched.clean()
+
+
+def test_tab_goes_its_way_where_the_reader_is_elsewhere(page: "Page", service: str) -> None:
+    open_host(
+        page,
+        service,
+        script(book=SAMPLE),
+        body="<h1>P</h1><a id='one' href='#x'>one</a> "
+        "<a id='two' href='#y'>two</a><p id='a'>A line that is selected.</p>",
+    )
+    choose(page, "#a", "#a")
+    page.locator("bythebook-ask .about").wait_for()
+    page.locator("#one").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "two"
+
+
+def test_by_touch_it_works_too(browser: "Browser", service: str) -> None:
     context = browser.new_context(
         has_touch=True, is_mobile=True, viewport={"width": 375, "height": 740}
     )

@@ -259,11 +259,20 @@ export class BythebookAsk extends HTMLElement {
     if (event.key === "Escape" && !this.#inline && this.isOpen) {
       event.preventDefault();
       this.close();
-    } else if (event.key === "Tab" && !this.#inline && this.isOpen && matchMedia(PHONE).matches) this.#holdFocus(event);
+    } else if (event.key === "Tab" && !event.shiftKey && this.#about && this.#goToAbout(this.#about)) event.preventDefault();
+    else if (event.key === "Tab" && !this.#inline && this.isOpen && matchMedia(PHONE).matches) this.#holdFocus(event);
     else if (this.getAttribute("shortcut") !== "off" && isShortcut(event) && !isTyping(event)) {
       event.preventDefault();
       this.open();
     }
+  }
+
+  /** Let Tab lead from the text just selected to the button beside it, which stands elsewhere in the page's order. */
+  #goToAbout(button: HTMLButtonElement): boolean {
+    const here = document.activeElement;
+    if (button.hidden || (here && here !== document.body && !this.#picked?.range.intersectsNode(here))) return false;
+    button.focus();
+    return true;
   }
 
   /** Keep the focus in a panel that covers the page. */
