@@ -226,6 +226,26 @@ def test_after_a_reload_every_exchange_looks_as_it_did(
     watched.clean()
 
 
+def test_a_question_that_a_reload_broke_off_is_there_to_be_asked_again(
+    page: "Page", service: str, watched: Watched
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    answered(page, REFUSED)
+    page.route("**/chat/stream", lambda route: None)
+    ask(page, ANSWERED)
+    page.reload()
+    page.unroute("**/chat/stream")
+    turns = page.locator("bythebook-ask .turn")
+    turns.nth(1).wait_for()
+    assert turns.locator(".question").all_inner_texts() == [REFUSED, ANSWERED]
+    turns.nth(1).get_by_role("button", name="Ask again").click()
+    turns.nth(2).locator(".card.answer .confidence").wait_for()
+    page.reload()
+    turns.nth(1).locator(".card.answer").wait_for()
+    assert turns.locator(".question").all_inner_texts() == [REFUSED, ANSWERED]
+    watched.clean()
+
+
 def test_what_the_service_alone_knows_is_shown_where_the_browser_kept_nothing(
     page: "Page", service: str, watched: Watched
 ) -> None:

@@ -240,6 +240,17 @@ def test_quotes_stand_beside_the_answer_on_wide_screens_and_below_on_a_phone(
     assert below["y"] > numeral["y"]
 
 
+def test_the_button_for_the_width_says_what_it_will_do(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    page.get_by_role("button", name="Narrower").click()
+    page.get_by_role("button", name="Wider").click()
+    page.get_by_role("button", name="Narrower").click()
+    page.reload()
+    page.get_by_role("button", name="Narrower").wait_for()
+    page.set_viewport_size({"width": 900, "height": 700})  # where it is narrow unless asked
+    page.get_by_role("button", name="Wider").wait_for()
+
+
 def test_it_speaks_german_where_the_page_does_and_takes_other_words(
     page: "Page", service: str
 ) -> None:

@@ -141,9 +141,9 @@ function toggle(numeral: HTMLElement, note: HTMLElement): void {
   if (open) note.scrollIntoView({ block: "nearest" });
 }
 
-/** Set text so that its last word and the numerals after it stay on one line; give their place. */
+/** Set text so that its last word, or the end of a long one, and the numerals after it stay on one line; give their place. */
 function setText(node: HTMLElement, text: string): HTMLElement {
-  const cut = text.search(/(?<=\s)\S{1,30}$/);
+  const cut = text.search(/(?<=\s)\S{1,30}$|\S{1,8}$/);
   const last = cut > 0 ? text.slice(cut) : "";
   const place = h("span", { class: "kept" }, last);
   node.append(text.slice(0, text.length - last.length), place);

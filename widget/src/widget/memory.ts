@@ -12,6 +12,11 @@ const MOST_CHARACTERS = 250_000; // of all that is kept of them
 
 export type OwnAnswer = Pick<ChatResponse, "response" | "sentences" | "citations" | "disclaimer">;
 
+export interface Asking {
+  question: string;
+  selected: Selected | null;
+}
+
 /** How a reply looked, beside the words that the service keeps of it. */
 export interface Looks {
   requestId?: string | undefined;
@@ -52,6 +57,7 @@ export class Memory {
     this.#session = null;
     attempt(() => localStorage.removeItem(this.#name));
     attempt(() => localStorage.removeItem(this.#replies));
+    this.asking = null;
   }
 
   /** How the reply of a time looked, if that is known here. */
@@ -74,6 +80,20 @@ export class Memory {
 
   #kept(): Record<string, unknown> {
     return record(attempt(() => JSON.parse(localStorage.getItem(this.#replies) ?? "{}") as unknown));
+  }
+
+  /** The question that this tab has asked and not seen answered, to be asked again after a reload. */
+  get asking(): Asking | null {
+    const { question, selected } = record(attempt(() => JSON.parse(sessionStorage.getItem(this.#question) ?? "null") as unknown));
+    return typeof question === "string" && question ? { question, selected: selectedOf(selected) } : null;
+  }
+
+  set asking(asking: Asking | null) {
+    attempt(() => (asking ? sessionStorage.setItem(this.#question, JSON.stringify(asking)) : sessionStorage.removeItem(this.#question)));
+  }
+
+  get #question(): string {
+    return `${this.#name}:question`;
   }
 
   get open(): boolean {

@@ -53,10 +53,11 @@ export class Panel implements Host {
     });
     this.#send = h("button", { type: "submit", class: "send" });
     this.#showSend();
+    const width = parts.inline ? null : this.#widthButton(); // of a panel that stands over the page
     this.root = h(
       "div",
       { class: "panel", role: parts.inline ? "region" : "dialog", "aria-labelledby": "title" },
-      this.#head(),
+      this.#head(width),
       this.#turns,
       h(
         "form",
@@ -65,6 +66,7 @@ export class Panel implements Host {
         h("div", { class: "field" }, this.#field, this.#send),
       ),
     );
+    if (width) new ResizeObserver(() => this.#showWidth(width)).observe(this.root);
   }
 
   focus(): void {
@@ -95,11 +97,13 @@ export class Panel implements Host {
     const turn = new Turn(this, question, selected);
     this.#running = run;
     this.#last = turn;
+    this.#parts.memory.asking = { question, selected };
     this.#parts.announcer.replaceChildren();
     this.announce(this.words.say("looking"));
     this.#hint.remove();
     this.#turns.append(turn.root);
-    this.#turns.scrollTop += turn.root.getBoundingClientRect().top - this.#turns.getBoundingClientRect().top;
+    const rule = turn.root.clientTop; // which would double that of the head
+    this.#turns.scrollTop += turn.root.getBoundingClientRect().top - this.#turns.getBoundingClientRect().top + rule;
     this.#showSend();
     if (selected && !sameSelection(selected, this.#selected)) this.select(selected);
     if (selected?.scope !== "selection")
@@ -118,6 +122,7 @@ export class Panel implements Host {
     this.#restored = true;
     try {
       const thread = await this.#parts.service.history(session);
+      if (!this.#running) this.#showUnanswered(thread);
       if (thread) this.#show(thread);
       else if (!this.#last) this.#parts.memory.end();
     } catch (error) {
@@ -152,7 +157,10 @@ export class Panel implements Host {
         if (event.kind === "begun") turn.begun(event.requestId);
         else if (event.kind === "found") turn.found(event.sections);
         else if (event.kind === "content") turn.add(event.content);
-        else turn.answered(event.response);
+        else {
+          turn.answered(event.response);
+          this.#parts.memory.asking = null;
+        }
       }
       if (run.signal.aborted) turn.stopped();
     } catch (error) {
@@ -206,7 +214,18 @@ export class Panel implements Host {
     if (!this.#turns.querySelector(".turn")) return;
     this.#hint.remove();
     this.#showSend();
-    if (!before) this.#turns.scrollTop = this.#turns.scrollHeight;
+    if (!this.#running) this.#turns.scrollTop = this.#turns.scrollHeight;
+  }
+
+  /** Show what was asked when the page was left, to ask it again; unless the service has answered it since. */
+  #showUnanswered(thread: Thread | null): void {
+    const { asking } = this.#parts.memory;
+    if (!asking || thread?.messages.at(-2)?.content === asking.question) return;
+    const turn = new Turn(this, asking.question, asking.selected);
+    this.#turns.append(turn.root);
+    this.#last = turn;
+    turn.stopped();
+    this.#hint.remove();
   }
 
   #notice(failure: Failure): void {
@@ -245,35 +264,36 @@ export class Panel implements Host {
     this.focus();
   }
 
-  #head(): HTMLElement {
-    const floating = !this.#parts.inline;
+  #head(width: HTMLElement | null): HTMLElement {
     return h(
       "div",
       { class: "head" },
       h("h2", { id: "title" }, this.#parts.title),
       this.#headButton("fresh", "fresh", () => void this.#begin()),
-      floating && this.#widthButton(),
-      floating && this.#headButton("close", "close", () => this.#parts.close()),
+      width,
+      width && this.#headButton("close", "close", () => this.#parts.close()),
     );
   }
 
-  #widthButton(): HTMLElement {
-    const isWide = (): boolean => this.root.clientWidth > 528;
+  get #isWide(): boolean {
+    return this.root.clientWidth > 528;
+  }
+
+  #widthButton(): HTMLButtonElement {
     const button = this.#headButton("wider", "wide", () => {
-      const wide = !isWide();
+      const wide = !this.#isWide;
       this.root.classList.toggle("wide", wide);
       this.root.classList.toggle("narrow", !wide);
-      show(wide);
     });
-    const show = (wide: boolean): void => {
-      const said = this.words.say(wide ? "narrower" : "wider");
-      button.replaceChildren(icon(ICONS[wide ? "narrow" : "wide"]));
-      button.setAttribute("aria-label", said);
-      button.title = said;
-    };
     button.classList.add("width");
-    show(matchMedia("(min-width: 1280px)").matches);
     return button;
+  }
+
+  #showWidth(button: HTMLElement): void {
+    const said = this.words.say(this.#isWide ? "narrower" : "wider");
+    button.replaceChildren(icon(ICONS[this.#isWide ? "narrow" : "wide"]));
+    button.setAttribute("aria-label", said);
+    button.title = said;
   }
 
   #headButton(name: keyof Strings, drawing: keyof typeof ICONS, onclick: () => void): HTMLButtonElement {

@@ -56,7 +56,8 @@ a{color:var(--accent);text-underline-offset:.15em}
 .badge{margin-block-start:.35rem;padding-inline-start:.6rem;border-inline-start:3px solid var(--mark);font-size:13px;color:var(--quiet);overflow-wrap:anywhere}
 
 .card{margin-block:.85rem;padding-inline-start:1rem}
-.kind{display:flex;align-items:center;gap:.4em;font:600 12.5px/1.5 var(--sans);letter-spacing:.02em;color:var(--quiet)}
+.kind{display:flex;align-items:start;gap:.4em;font:600 12.5px/1.5 var(--sans);letter-spacing:.02em;color:var(--quiet)}
+.kind .icon{margin-block-start:.175em}
 .looking .kind,.stopped .kind{font-weight:400;font-size:14px;letter-spacing:0}
 .looking,.stopped{border-inline-start:3px solid var(--rule)}
 .answer{border-inline-start:3px solid var(--accent)}
@@ -80,9 +81,10 @@ table{border-collapse:collapse;font-size:.92em}
 th,td{border-block-end:1px solid var(--rule);padding:.35rem .9rem .35rem 0;padding-inline:0 .9rem;text-align:start;vertical-align:top;overflow-wrap:normal}
 pre{margin:0;overflow-x:auto;padding:.7rem .85rem;border:1px solid var(--rule);border-radius:4px;background:var(--raised);font:13px/1.5 var(--mono);direction:ltr;text-align:left;tab-size:4}
 pre code{font:inherit}
-.numerals{padding-block:.6rem .2rem;line-height:1}.numerals .numeral{margin:0}
-.numeral{display:inline-block;min-width:24px;height:24px;margin:-6px -3px -6px 0;margin-inline:0 -3px;padding:0 4px;border:0;border-radius:4px;background:transparent;color:var(--accent);font:600 12px/18px var(--sans);text-align:start;text-indent:0;vertical-align:.35em;font-variant-numeric:lining-nums}
+.numerals{padding-block:.6rem .2rem;line-height:1}.numerals .numeral{margin-block:0}
+.numeral{display:inline-block;min-width:24px;height:24px;margin-block:-6px;margin-inline:-2px -6px;padding:0 4px;border:0;border-radius:4px;background:transparent;color:var(--accent);font:600 12px/18px var(--sans);text-align:center;text-indent:0;vertical-align:.35em;font-variant-numeric:lining-nums}
 
+.numeral+.numeral{margin-inline-start:6px}
 .numeral[aria-expanded=true]{background:var(--mark);color:var(--ink)}
 @media (hover:hover){.numeral:hover{text-decoration:underline;text-underline-offset:2px}}
 
@@ -94,7 +96,7 @@ q{display:block;white-space:pre-line;quotes:"“" "”"}
 .read{display:inline-block;padding-block:.2rem;min-height:24px;font:500 13px/1.4 var(--sans)}
 @container (min-width:33rem){
 .body{display:flow-root;padding-inline-end:14rem}
-.note{display:block;float:inline-end;clear:inline-end;width:12.5rem;margin:.15rem 0 .8rem;margin-inline-end:-14rem;padding:0;padding-inline:1.25rem .25rem;border:0;border-radius:3px;background:transparent;font-size:.84rem;line-height:1.45;color:var(--quiet)}
+.note{display:block;float:inline-end;clear:inline-end;width:12.5rem;margin:.15rem 0 .8rem;margin-inline-end:-13.6rem;padding:0;padding-inline:1.25rem .25rem;border:0;border-radius:3px;background:transparent;font-size:.84rem;line-height:1.45;color:var(--quiet)}
 .notes{margin-block-start:-1.5rem}
 .note .number{inset-inline-start:.25rem;inset-block-start:.05rem}
 .note q{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:4;overflow:hidden;color:var(--ink)}
@@ -110,7 +112,7 @@ q{display:block;white-space:pre-line;quotes:"“" "”"}
 .broken-off .icon{margin-inline-end:.4em}
 .actions{display:flex;flex-wrap:wrap;align-items:center;gap:.4rem;margin-block-start:.35rem}
 .answer .actions,.caution .actions{margin-inline-start:-.5rem}
-.status{padding-inline-start:.4rem}
+.status{padding-inline-start:.5rem}
 .button{min-height:36px;padding:.35rem .85rem;border:1px solid var(--edge);border-radius:6px;background:transparent;color:var(--ink);font-size:14px;text-align:start}
 .primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent);font-weight:500}
 @media (hover:hover){.primary:hover{background:var(--accent);color:var(--on-accent)}}

@@ -292,7 +292,7 @@ export function firstWords(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   if (line.length <= CHIP_WORDS) return `“${line}”`;
   const cut = line.slice(0, CHIP_WORDS);
-  return `“${cut.slice(0, Math.max(cut.lastIndexOf(" "), CHIP_WORDS / 2))} …”`;
+  return `“${cut.slice(0, Math.max(cut.lastIndexOf(" "), CHIP_WORDS / 2))}\u00a0…”`;
 }
 
 function sameAnswer(body: AnswerBody, pieces: Piece[], citations: readonly Citation[]): boolean {
