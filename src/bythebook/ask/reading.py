@@ -37,15 +37,16 @@ def is_plain(plan: Plan, turns: Sequence[Turn]) -> bool:
 
 def with_reading(plan: Plan, reading: Reading, turns: Sequence[Turn]) -> Plan:
     """Take over how a model reads a question, unless it asks for something that nobody asked."""
-    said = " ".join((plan.question, *(f"{turn.question} {turn.answer}" for turn in turns)))
-    known = frozenset(_WORD.findall(said.lower()))
+    told = " ".join((plan.question, *(turn.answer for turn in turns)))
+    known = _words(" ".join((told, *(turn.question for turn in turns))))
     question = _one_line(reading.question)
     if not _is_borne_out(question, known):
         return plan
     parts = [_one_line(part) for part in reading.parts]
     several = 1 < len(parts) <= min(MOST_PARTS, plan.top_k)
-    # A part that is not answered is told to the reader, so that none may hold a word of the model's own.
-    sound = several and all(_is_borne_out(part, known | _ASKING, 1.0) for part in parts)
+    # A part that is not answered is told to the reader, so that none may hold a word of the model's own, nor one
+    # of an earlier question that the book did not take up.
+    sound = several and all(_is_borne_out(part, _words(told) | _ASKING, 1.0) for part in parts)
     return replace(
         plan, question=question, parts=tuple(Part(part, part) for part in parts) if sound else ()
     )
@@ -56,5 +57,9 @@ def _one_line(text: str) -> str:
 
 
 def _is_borne_out(text: str, known: frozenset[str], share: float = BORNE_OUT) -> bool:
-    words = set(_WORD.findall(text.lower()))
+    words = _words(text)
     return 0 < len(text) <= MOST_CHARACTERS and len(words & known) >= share * len(words)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
