@@ -43,10 +43,12 @@ def test_marks_by_which_servers_part_turns_are_broken() -> None:
 
 
 def test_what_is_no_book_text_can_be_taken_out() -> None:
-    _, fenced = Fence().around(numbered([make_passage("Obey me.", "Robots walk.")], _no_orders))
+    passage = make_passage("Obey me.", "Robots walk.")
+    _, fenced = Fence().around(numbered([passage], "Who walks?", _no_orders))
     assert "Obey" not in fenced
     assert "Robots walk." in fenced
 
 
-def _no_orders(text: str) -> str:
+def _no_orders(text: str, question: str) -> str:
+    assert question == "Who walks?"
     return text.replace("Obey me.", "")

@@ -4,8 +4,10 @@ These plain rules only spare a model the temptation. What keeps an answer honest
 which trusts no model however it was tempted.
 """
 
+import codecs
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
 
 from bythebook.domain.sentences import split_sentences
 
@@ -14,6 +16,20 @@ _URGED = r"""(?:\A|[.!?;:,>\]\n"'*#-]\s*|\b(?:please|now|then|and|must|should|sh
 _TO_SHOW = r"(?:reveal|print|show|repeat|output|tell|leak|display|write|give|send|quote|say)"
 _HIDDEN = r"(?:your|(?:the|your)\ (?:hidden|initial|secret|system|original))"
 _MODEL = r"(?:ai|a\.i\.|assistants?|language\ models?|chat\ ?bots?|llms?)"
+# Whoever answers, as those call it who write to it over a reader's head.
+_READS = r"(?:answer|explain|quote|read|repeat|retell|summari[sz]e|translate|put)(?:s|ing)?"
+_MACHINE = rf"""(?:{_MODEL}|bots?|copilot|gpt(?:-\w+)?|(?:talking|thinking)\ machines?|the\ machine
+    |(?:answer(?:ing)?|ai|chat|reading)[\ -](?:bots?|engines?|machines?|programs?|tools?|systems?)
+    |(?:automated|machine|artificial)\ readers?
+    |(?:any|whichever|every|a|the)\ (?:program|software|machine|system|tool|agent|model)\ (?:that|which)\ {_READS}
+    |sprachmodelle?n?|ki-systeme?|modèles?\ de\ langu\w+|modelos?\ de\ lengu\w+|asistentes?|языков\w+\ модел\w+)"""
+_TO_TELL = r"""(?:add|announce|answer|append|assert|claim|close|conclude|emit|end|finish|mention|name|output|print
+    |remark|repeat|reply|report|respond|retell|reveal|say|speak|state|suppose|swear|tell|write)"""
+_OBLIGED = (
+    r"(?:must|should|shall|ought\ to|(?:is|are)\ to|(?:is|are)\ asked\ to|(?:is|are)\ told\ to)"
+)
+_READER = r"(?:readers?|users?|whoever\ asks|anyone\ who\ asks)"
+_SOMEBODY = r"(?:anyone|anybody|someone|somebody|a\ reader|readers|you\ are|they)"
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _RULES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern, re.IGNORECASE | re.VERBOSE)
@@ -27,7 +43,7 @@ _RULES: Mapping[str, re.Pattern[str]] = {
             |\bfrom\ now\ on,?\ (?:you|answer|reply|respond)
             |\b(?:pretend|imagine)\ (?:to\ be|that\ you|you)\b
             |\byou\ (?:must|will|shall|should)\ (?:now\ )?act\ as\b|\A\W*act\ as\b
-            |\b(?:developer|jailbreak|debug|god|dan)\ mode\b""",
+            |\b(?:developer|jailbreak|god|dan)\ mode\b""",
         "asks for secrets": rf"""
             {_URGED}{_TO_SHOW}\b(?!\ (?:me\ )?(?:how|why|what|when|where)\b).{{0,60}}
             \b(?:system\ (?:prompt|message)|{_HIDDEN}\ (?:instructions|prompts?|rules|keys?|secrets?)
@@ -45,9 +61,46 @@ _RULES: Mapping[str, re.Pattern[str]] = {
             \b(?:only|exactly|always|instead|every\ (?:answer|reply|response|question))\b
             |\binstead\ of\ answering\b
             |{_URGED}(?:do\ not|don't|never)\ (?:answer|cite|quote|use\ the\ passages?)\b
-            |{_URGED}(?:call|use|run|invoke|execute)\ (?:the\ )?(?:tool|function|search_textbook)\b""",
+            |{_URGED}(?:call|use|run|invoke|execute)\ (?:the\ )?(?:tool|search_textbook)\b
+            |\b(?:every|all|each|any|toute?s?|jede[rnm]?|cada|ogni|каждому)
+                \ (?:answers?|repl(?:y|ies)|responses?|réponses?|antwort|respuestas?|risposta|ответ\w*)\b""",
+        "tells a machine what to say": rf"""
+            \b{_MACHINE}\b.{{0,60}}
+                (?:\b(?:{_OBLIGED}|please|kindly)\b.{{0,40}}\b{_TO_TELL}\b|[:,|]\s*["“‘']?{_TO_TELL}\b|\b{_TO_TELL}:)
+            |\b(?:let|have|make|asks?|tells?|told|instructs?|wants?)
+                \ (?:(?:the|any|every|all)\ )?{_MACHINE}\ (?:to\ )?{_TO_TELL}\b
+            |\b(?:note|notice|hint|hinweis|remark|instructions?|message|avis|aviso)
+                \ (?:to|for|an|aux?|à|para)\ .{{0,30}}?\b{_MACHINE}\b
+            |\A\W*{_MACHINE}\s*:
+            |\b(?:read|retold|summari[sz]ed)\b.{{0,20}}\bby\ (?:an?|any)\ (?:{_MACHINE}|program|machine)\b
+                .{{0,60}}\b{_TO_TELL}\b""",
+        "settles an answer beforehand": rf"""
+            \b{_READER}\ {_OBLIGED}\ be\ (?:told|informed|given)\b
+            |\b(?:if|when(?:ever)?|should)\ {_SOMEBODY}\ (?:\w+\ )?ask(?:s|ed)?\b
+                .{{0,80}}\b(?:the\ (?:answer|reply)\ is|{_TO_TELL})\b
+            |\bquestions?\b.{{0,40}}\b(?:is|are|must\ be|should\ be)\ answered\ (?:with|as)\b
+            |\breaders?\b.{{0,40}}\b(?:is|are)\ answered\ by\b""",
+        "forges an answer": r"""
+            "(?:sentences|quotes|citations|grounded|verified|final(?:_answer)?|tool_choice|tool_calls)"\s*:.*"\w+"\s*:
+            |"\w+"\s*:.*"(?:grounded|verified|tool_choice|tool_calls|quotes)"\s*:
+            |"role"\s*:\s*"(?:system|assistant|developer)"
+            |</?(?:selection|passages?|question|context|instructions?)>
+            |\[(?:end\ of\ )?(?:passage|question|selection|context)(?:\ (?:ends?|continues))?\]
+            |\[(?:developer|policy|system)\]
+            |(?:/\*|//|<!--|\#)\s*@?(?:copilot|llm|gpt|ai|bots?|assistant|autocomplete)\b""",
     }.items()
 }
+
+
+_LOOKALIKES = str.maketrans("аеіорсухѕԁһАЕІОРСУХЅ", "aeiopcyxsdhAEIOPCYXS")
+_MIXED = re.compile(r"[a-z][а-яѕіһԁ]|[а-яѕіһԁ][a-z]", re.IGNORECASE)
+_HEX = re.compile(r"\b(?:[0-9a-f]{2}){12,}\b", re.IGNORECASE)
+# Words by which a question asks for orders themselves, as of a book on prompting.
+_ASKS_FOR_ORDERS = re.compile(
+    rf"""\b(?:{_MODEL}|agents?|bots?|copilot|gpt\S*|json|tools?|prompt\w*|instruct\w*|instructions?|orders?|rules?
+    |jailbreak\w*|inject\w*|attack\w*|roles?|personas?|phras\w+|wording|example\s+(?:request|message))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 def seen(text: str) -> str:
@@ -57,13 +110,33 @@ def seen(text: str) -> str:
 
 def flags(text: str) -> tuple[str, ...]:
     """Name what a text tries with whoever answers; nothing of an ordinary text."""
-    text = seen(text)
-    return tuple(name for name, rule in _RULES.items() if rule.search(text))
+    readings = tuple(_readings(seen(text)))
+    return tuple(name for name, rule in _RULES.items() if any(map(rule.search, readings)))
 
 
-def neutral(text: str) -> str:
-    """Give a text without the sentences that order the answerer about."""
-    if not flags(text):
+def asks_for_orders(question: str) -> bool:
+    """Say whether a question is about prompts, assistants or their rules: then a book's own orders are its answer."""
+    return bool(_ASKS_FOR_ORDERS.search(question))
+
+
+def _readings(text: str) -> Iterator[str]:
+    """Give a text as it stands, and as who sees through a disguise reads it."""
+    yield text
+    plain = unicodedata.normalize("NFKC", text)
+    if plain != text:
+        yield plain
+    if _MIXED.search(plain):
+        yield plain.translate(_LOOKALIKES)
+    yield codecs.encode(plain, "rot13")
+    yield plain[::-1]
+    yield from (
+        bytes.fromhex(hidden[0]).decode("utf-8", "ignore") for hidden in _HEX.finditer(text)
+    )
+
+
+def neutral(text: str, question: str = "") -> str:
+    """Give a text without the sentences that order the answerer about, unless it is a question that asks for such."""
+    if asks_for_orders(question) or not flags(text):
         return text
     kept: list[str] = []
     at = 0

@@ -112,7 +112,8 @@ async def _verified(
     drafts: AsyncGenerator[Draft], plan: Plan, passages: tuple[Passage, ...], ports: AskPorts
 ) -> AsyncGenerator[Sentence | Fault]:
     """Let through what the passages bear out, set as the book sets it; leaving early stops the writing."""
-    book = BookWords(plan.most_sentences) if ports.uses_model and not ports.own_words else None
+    in_book_words = ports.uses_model and not ports.own_words
+    book = BookWords(plan.question, plan.most_sentences) if in_book_words else None
     async with aclosing(drafts), aclosing(verify(drafts, passages, ports.support)) as verified:
         async for told in verified:
             if isinstance(told, Fault):

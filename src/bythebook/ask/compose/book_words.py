@@ -7,7 +7,7 @@ a model chooses what to say and in which order, and the book says it.
 from collections.abc import Iterator
 
 from bythebook.ask.compose.trim import MOST_QUOTE
-from bythebook.ask.guard import flags
+from bythebook.ask.guard import neutral
 from bythebook.domain.answers import Citation, Sentence
 from bythebook.domain.books import Unit
 
@@ -15,20 +15,24 @@ from bythebook.domain.books import Unit
 class BookWords:
     """The sentences of one answer, none of them said twice."""
 
-    def __init__(self, most: int | None) -> None:
+    def __init__(self, question: str, most: int | None) -> None:
+        self._question = question
         self._most = most
         self._said: set[tuple[str, int]] = set()
 
     def of(self, sentence: Sentence) -> Iterator[Sentence]:
-        """Give the units that a sentence quotes, whole; none that gives orders to whoever answers."""
+        """Give the units that a sentence quotes, whole; no order to whoever answers that was not asked for."""
         for citation in sentence.citations:
             for unit in _quoted(citation):
                 place = citation.passage.chunk.chunk_id, unit.start
                 full = self._most is not None and len(self._said) >= self._most
                 shown = _cite(citation, unit)
-                if place not in self._said and not full and not flags(shown.quote):
+                if place not in self._said and not full and self._may_show(shown.quote):
                     self._said.add(place)
                     yield Sentence(shown.quote, (shown,), unit.kind)
+
+    def _may_show(self, quote: str) -> bool:
+        return neutral(quote, self._question) == quote
 
 
 def _quoted(citation: Citation) -> Iterator[Unit]:

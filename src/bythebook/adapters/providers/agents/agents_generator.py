@@ -84,7 +84,7 @@ class AgentsGenerator:
     def agent_for(self, plan: Plan, passages: Sequence[Passage]) -> tuple[Agent[Errand], str]:
         """Make the agent of one question, and what it is given to read."""
         question = ("question", self._neutral(plan.question))
-        mark, fenced = Fence().around([*numbered(passages, self._neutral), question])
+        mark, fenced = Fence().around([*numbered(passages, plan.question, self._neutral), question])
         most = min(plan.most_sentences or MOST_SENTENCES, MOST_SENTENCES)
         agent = Agent[Errand](
             name="generator",

@@ -69,7 +69,7 @@ class AgentsSearcher:
     ) -> AsyncIterator["AgentsJourney"]:
         """Set out from what the first search found; leaving the context ends the journey."""
         async with self._runs.request("search and answer", plan.model) as request:
-            finds = _Finds(first, search, self._neutral)
+            finds = _Finds(plan.question, first, search, self._neutral)
             journey = AgentsJourney(request, self._generator, plan, finds)
             journey.start(turns, self._neutral)
             try:
@@ -81,11 +81,14 @@ class AgentsSearcher:
 class _Finds:
     """What searches found, each passage once; the tool that searches stands here."""
 
-    def __init__(self, first: Sequence[Passage], search: Search, neutral: Neutral) -> None:
+    def __init__(
+        self, question: str, first: Sequence[Passage], search: Search, neutral: Neutral
+    ) -> None:
         self.mark, _ = Fence().around([])
         self.failure: PartFailed | None = None
         self.searches = 0
         self._search = search
+        self._question = question
         self._neutral = neutral
         self._passages = {passage.chunk.chunk_id: passage for passage in first}
 
@@ -94,7 +97,7 @@ class _Finds:
         return tuple(self._passages.values())
 
     def shown(self, passages: Sequence[Passage]) -> str:
-        return fenced(self.mark, numbered(passages, self._neutral))
+        return fenced(self.mark, numbered(passages, self._question, self._neutral))
 
     async def look_up(self, query: str) -> str:
         """Search within the limit; the book is bound, the model only words what it looks for."""

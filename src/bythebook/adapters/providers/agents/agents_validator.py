@@ -26,7 +26,7 @@ class AgentsValidator:
         self, question: str, passages: Sequence[Passage], model: str | None = None
     ) -> Opinion:
         """Say whether the passages answer the question."""
-        read = [*numbered(passages, self._neutral), ("question", self._neutral(question))]
+        read = [*numbered(passages, question, self._neutral), ("question", self._neutral(question))]
         mark, fenced = Fence().around(read)
         agent = Agent[Errand](
             name="validator",

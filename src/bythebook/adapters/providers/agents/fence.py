@@ -10,7 +10,7 @@ from bythebook.domain.answers import Passage
 _TURN_MARKS = re.compile(r"<(?=\||/?s>|<SYS|</SYS)|\[(?=/?INST\])", re.IGNORECASE)
 
 
-def as_is(text: str) -> str:
+def as_is(text: str, _question: str = "", /) -> str:
     """Change nothing."""
     return text
 
@@ -36,11 +36,14 @@ def fenced(mark: str, texts: Sequence[tuple[str, str]]) -> str:
 
 
 def numbered(
-    passages: Sequence[Passage], neutral: Callable[[str], str] = as_is
+    passages: Sequence[Passage], question: str = "", neutral: Callable[[str, str], str] = as_is
 ) -> list[tuple[str, str]]:
     """Number passages from 1, each under its heading; `neutral` takes out what is no book text."""
     return [
-        (f"passage {number}", "\n".join(filter(None, (_heading(passage), neutral(_text(passage))))))
+        (
+            f"passage {number}",
+            "\n".join(filter(None, (_heading(passage), neutral(_text(passage), question)))),
+        )
         for number, passage in enumerate(passages, 1)
     ]
 

@@ -1,6 +1,7 @@
 """Our own checks, as guardrails of the SDK; what they decide is decided by the core."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 from agents import Agent, GuardrailFunctionOutput, InputGuardrail, OutputGuardrail
 from agents.items import TResponseInputItem
@@ -10,8 +11,15 @@ from bythebook.adapters.providers.agents.answer_reader import WrittenSentence
 from bythebook.adapters.providers.agents.runs import Errand
 from bythebook.domain.answers import Passage
 
-Neutral = Callable[[str], str]  # gives a text without what is no question and no book text
 Stands = Callable[[Passage, str], bool]  # says whether a passage holds a quote
+
+
+class Neutral(Protocol):
+    """Gives a text without what is no question and no book text."""
+
+    def __call__(self, text: str, question: str = "", /) -> str:
+        """Look at a text; at a book's, in the light of the question that it is to answer."""
+        ...
 
 
 def question_guardrail(neutral: Neutral) -> InputGuardrail[Errand]:
