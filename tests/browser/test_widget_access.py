@@ -11,6 +11,7 @@ from tests.browser.widget_pages import (
     REFUSED,
     answered,
     ask,
+    chat,
     open_host,
     open_widget,
     script,
@@ -20,7 +21,7 @@ from tests.conftest import SAMPLE
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CAUTIOUS = "What is the main weakness of a quadruped?"
+WARNED = "The book may cover this only in part; please check the quoted passage."
 CODE = "Show the code of a minimal publisher"
 
 
@@ -54,7 +55,13 @@ def partial(page: "Page", service: str) -> None:
 
 def caution(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, CAUTIOUS).locator(".card.caution").wait_for()
+    told = chat(service, ANSWERED)
+    cautious = {"disclaimer": WARNED, "response": f"{WARNED} {told['response']}"}
+    page.route(
+        "**/chat/stream",
+        lambda route: route.fulfill(json=told | cautious | {"confidence_level": "low"}),
+    )
+    answered(page, ANSWERED).locator(".card.caution").wait_for()
 
 
 def code(page: "Page", service: str) -> None:

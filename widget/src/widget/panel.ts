@@ -2,6 +2,7 @@
 
 import { h, icon, ICONS } from "./dom";
 import type { Looks, Memory } from "./memory";
+import { scopeButtons } from "./scopes";
 import { Failure, type Scope, SCOPES, type Selected, type Service, type Thread } from "./service";
 import type { Strings, Words } from "./strings";
 import { firstWords, type Host, Turn } from "./turn";
@@ -82,7 +83,7 @@ export class Panel implements Host {
   select(selected: Selected | null): void {
     this.#selected = selected;
     this.#chip.hidden = !selected;
-    if (selected) this.#fillChip(selected);
+    if (selected) this.#chip.replaceChildren(...this.#chipFor(selected));
     else this.#parts.released();
   }
 
@@ -102,8 +103,7 @@ export class Panel implements Host {
     this.announce(this.words.say("looking"));
     this.#hint.remove();
     this.#turns.append(turn.root);
-    const rule = turn.root.clientTop; // which would double that of the head
-    this.#turns.scrollTop += turn.root.getBoundingClientRect().top - this.#turns.getBoundingClientRect().top + rule;
+    this.#turns.scrollTop += turn.root.getBoundingClientRect().top - this.#turns.getBoundingClientRect().top;
     this.#showSend();
     if (selected && !sameSelection(selected, this.#selected)) this.select(selected);
     if (selected?.scope !== "selection")
@@ -301,23 +301,12 @@ export class Panel implements Host {
     return h("button", { type: "button", class: "icon-button", "aria-label": said, title: said, onclick }, icon(ICONS[drawing]));
   }
 
-  #fillChip(selected: Selected): void {
-    const scopes = SCOPES.map((scope) =>
-      h(
-        "button",
-        { type: "button", "aria-pressed": String(scope === selected.scope), onclick: () => this.#rescope(scope) },
-        this.words.say(scope),
-      ),
-    );
-    const clear = this.#headButton("clear", "close", () => {
+  #chipFor(selected: Selected): HTMLElement[] {
+    const letGo = this.#headButton("clear", "close", () => {
       this.select(null);
       this.focus();
     });
-    this.#chip.replaceChildren(
-      h("span", { class: "said", dir: "auto" }, firstWords(selected.text)),
-      clear,
-      h("div", { class: "scopes", role: "group", "aria-label": this.words.say("scope") }, ...scopes),
-    );
+    return [h("span", { class: "said", dir: "auto" }, firstWords(selected.text)), letGo, scopeButtons(this.words, selected, (scope) => this.#rescope(scope))];
   }
 
   /** Take another scope; what was just asked of this selection is asked again. */

@@ -51,7 +51,7 @@ a{color:var(--accent);text-underline-offset:.15em}
 .turns:focus-visible{outline-offset:-3px}
 .hint,.notice{margin-block:1.25rem;color:var(--quiet);max-width:38em;text-wrap:pretty}
 .turn{padding-block:1.25rem .5rem}.turn:last-child{min-height:100%}
-.turn+.turn{border-block-start:1px solid var(--rule);margin-block-start:1rem}
+.turn:not(:last-child){padding-block-end:1.5rem;border-block-end:1px solid var(--rule);margin-block-end:2px}
 .question{font:600 1.05rem/1.4 var(--serif);overflow-wrap:anywhere;white-space:pre-wrap}
 .badge{margin-block-start:.35rem;padding-inline-start:.6rem;border-inline-start:3px solid var(--mark);font-size:13px;color:var(--quiet);overflow-wrap:anywhere}
 
