@@ -18,9 +18,9 @@ from bythebook.evaluate.sets import EvalQuestion, load_questions
 
 QUESTIONS = load_questions(Path(__file__).resolve().parents[2] / "evals" / "sample-book.jsonl")
 ANSWERED = [one for one in QUESTIONS if one.kind == "answered" and one.split == "test"]
-# A few, and two more over HTTP; REAL_QUESTIONS asks more, and `make eval-llm` all.
-MANY = int(os.environ.get("REAL_QUESTIONS", "3"))
-ASKED = [*ANSWERED[:MANY], *[one for one in QUESTIONS if one.kind == "look_alike"][:1]]
+# With two more over HTTP a dozen; REAL_QUESTIONS asks more, and `make eval-llm` all.
+MANY = int(os.environ.get("REAL_QUESTIONS", "8"))
+ASKED = [*ANSWERED[:MANY], *[one for one in QUESTIONS if one.kind == "look_alike"][:2]]
 LEAST_HEARD = 0.85
 PATIENT = Policy(timeout=600.0, first_token=500.0, gap=300.0)  # a shared machine may be slow
 
@@ -75,7 +75,7 @@ def check_quotes(service: ModelService, told: Told) -> None:
     (book,) = service.core.library.books()
     for one in shown["citations"]:
         page = f"/read/{book.book_id}/{quote(one['document_id'])}.txt"
-        text = httpx.get(f"{service.url}{page}").text
+        text = httpx.get(f"{service.url}{page}", timeout=60).text
         assert text[one["char_start"] : one["char_end"]].startswith(
             one["referenced_text"].rstrip("… ")
         )
