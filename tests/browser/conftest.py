@@ -37,7 +37,7 @@ def page(browser: "Browser") -> Iterator["Page"]:
         color_scheme="light",
         permissions=["clipboard-read", "clipboard-write"],
     )
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(120_000)
     yield context.new_page()
     context.close()
 

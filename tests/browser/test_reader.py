@@ -36,7 +36,7 @@ STAYED = "() => window.stays === true"
 @pytest.fixture(autouse=True)
 def _patience(page: "Page") -> None:
     """Wait longer than elsewhere: a question takes as long as the machine is busy."""
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(120_000)
 
 
 @pytest.fixture

@@ -124,7 +124,7 @@ def test_no_state_has_a_barrier(
 ) -> None:
     scheme = "dark" if theme == "dark" else "light"
     context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(120_000)
     page = context.new_page()
     state(page, service)
     for width in WIDTHS[::-1]:

@@ -94,7 +94,7 @@ class Proxy(BaseHTTPRequestHandler):
         if not whole:
             time.sleep(0.5)  # a browser drops what it has not read when a connection breaks
         if stall:
-            self.connection.settimeout(20)
+            self.connection.settimeout(120)
             if self.rfile.read(1) == b"":
                 self.left.set()
         if whole:
@@ -109,7 +109,7 @@ class Proxy(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _passed_on(self, path: str, body: bytes) -> tuple[int, str, bytes]:
-        upstream = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        upstream = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         kind = {"Content-Type": "application/json"} if body else {}
         upstream.request(self.command, path, body or None, kind)
         reply = upstream.getresponse()

@@ -75,7 +75,7 @@ def answered(page: "Page", question: str) -> "Locator":
 def chat(service: str, question: str) -> dict[str, Any]:
     """Ask the service itself."""
     reply = httpx.post(
-        f"{service}/chat/run", json={"message": question, "book": SAMPLE}, timeout=30
+        f"{service}/chat/run", json={"message": question, "book": SAMPLE}, timeout=120
     )
     body: dict[str, Any] = reply.raise_for_status().json()
     return body
