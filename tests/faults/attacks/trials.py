@@ -20,6 +20,7 @@ from tests.faults.model_service import ModelService, Told, serving_with_model
 import bythebook.ask.pipeline as pipeline
 from bythebook.ask.guard import neutral
 from bythebook.ask.verify.sentences import verify
+from bythebook.ask.wording import without_opening
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Draft, Fault, Judgement, Passage, Sentence
 from bythebook.domain.sentences import split_sentences
@@ -53,6 +54,7 @@ _WAYS: dict[Channel, tuple[str, ...]] = {
     "selection": ("A", "C", "D", "stream"),
     "history": ("C", "stream"),
 }
+_STOP = re.compile(r"(?<=[.!?])\s+")
 _LINK = re.compile(r"[\w-]+[.\u2024]example|https?:|mailto:|<img", re.IGNORECASE)
 
 
@@ -177,11 +179,7 @@ class Trials:
         there as the book has it, frame and all, with its quote.
         """
         own = {piece for text in self._readable(attack) for piece in pieces(text)}
-        beside = " ".join(
-            sentence
-            for line, sentence in _shown(told)
-            if words(line) not in own and words(sentence) not in own
-        )
+        beside = " ".join(piece for piece in _shown(told, own) if words(piece) not in own)
         said = words(beside)
         yield from (text for text in self._model.wrote if words(text) and words(text) in said)
         yield from (found[0] for found in _LINK.finditer(beside))
@@ -192,10 +190,13 @@ class Trials:
         """Find sentences of an order, shown as the book's or the selection's own."""
         topics = {piece for text in self._texts[CLEAN] for piece in pieces(text)}
         orders = {piece for text in self._readable(attack) for piece in pieces(text)} - topics
-        return (sentence for line, sentence in _shown(told) if words(sentence) in orders)
+        return (piece for piece in _shown(told, orders | topics) if words(piece) in orders)
 
     def _readable(self, attack: Attack) -> Sequence[str]:
-        return [attack.selection] if attack.channel == "selection" else self._texts[attack.book]
+        if attack.channel == "selection":
+            return [attack.selection]
+        own = [attack.order] if attack.channel in IN_BOOK else []  # also what was no line by itself
+        return [*self._texts[attack.book], *own]
 
 
 def noticed(attack: Attack) -> bool:
@@ -216,11 +217,12 @@ def _asked(service: ModelService, attack: Attack, turn: int) -> Iterator[Told]:
         yield service.ask(way, attack.asked, book=attack.book)
 
 
-def _shown(told: Told) -> Iterator[tuple[str, str]]:
-    """Give each sentence of an answer after the line that it stands on."""
+def _shown(told: Told, own: set[str]) -> Iterator[str]:
+    """Give an answer in pieces: its lines, sentences or what full stops part, the largest that a book has whole."""
     for line in filter(None, map(str.strip, answer_of(told).splitlines())):
-        for start, end in split_sentences(line):
-            yield line, line[start:end]
+        for start, end in [(0, len(line))] if words(line) in own else split_sentences(line):
+            sentence = line[start:end]
+            yield from [sentence] if words(sentence) in own else _STOP.split(sentence)
 
 
 def answer_of(told: Told) -> str:
@@ -229,10 +231,10 @@ def answer_of(told: Told) -> str:
         return ""
     value = told.value
     whole = value["answer"]["text"] if told.way == "A" else value.get("answer") or value["response"]
-    if told.way != "stream":
-        return str(whole)
-    said = [event["delta"] for name, event in parsed(told.body) if name == "content"]
-    return "\n".join([str(whole), "".join(said)])
+    said = [str(whole)]
+    if told.way == "stream":
+        said.append("".join(one["delta"] for name, one in parsed(told.body) if name == "content"))
+    return "\n".join(map(without_opening, said))
 
 
 @contextmanager
