@@ -1,5 +1,6 @@
 import asyncio
 import hashlib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bythebook.adapters import minilm
 from bythebook.adapters.inference import readable
 from bythebook.adapters.minilm import BUNDLED, MiniLm
 from bythebook.adapters.onnx_embedder import OnnxEmbedder
@@ -39,6 +41,29 @@ def test_a_text_has_one_vector_whatever_its_neighbours(encoder: MiniLm) -> None:
     alone = np.vstack([encoder.encode([text]) for text in MIXED])
     assert np.array_equal(encoder.encode(MIXED), alone)
     assert np.array_equal(encoder.encode(MIXED[::-1]), alone[::-1])
+
+
+def test_what_is_recalled_is_what_would_be_encoded_and_is_encoded_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    encoder = MiniLm(threads=2)
+    asked: list[str] = []
+
+    def noting(texts: Sequence[str]) -> NDArray[np.float32]:
+        asked.extend(texts)
+        return MiniLm.encode(encoder, texts)
+
+    monkeypatch.setattr(encoder, "encode", noting)
+    vectors = encoder.recall([*MIXED[:3], MIXED[0]])
+    assert np.array_equal(vectors, MiniLm.encode(encoder, [*MIXED[:3], MIXED[0]]))
+    assert np.array_equal(encoder.recall(MIXED[1:4]), MiniLm.encode(encoder, MIXED[1:4]))
+    assert asked == MIXED[:4]
+
+    monkeypatch.setattr(minilm, "MOST_KEPT", 2)  # the two that were used last
+    encoder.recall([MIXED[0]])
+    assert asked == MIXED[:4]
+    encoder.recall([MIXED[3], MIXED[2], MIXED[0]])
+    assert asked == [*MIXED[:4], MIXED[2]]
 
 
 def test_any_number_of_threads_gives_the_same_vectors(encoder: MiniLm) -> None:

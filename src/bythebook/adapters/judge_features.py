@@ -232,8 +232,9 @@ class Measures:
         """Compare each unit, under its headings, with the question in meaning."""
         if not found:
             return []
-        vectors = self._encoder.encode([self._question, *(one.head + one.text for one in found)])
-        return [float(likeness) for likeness in vectors[1:] @ vectors[0]]
+        asked = self._encoder.encode([self._question])[0]
+        units = self._encoder.recall([one.head + one.text for one in found])
+        return [float(likeness) for likeness in units @ asked]
 
     def _unit(self, found: _Found) -> tuple[float, ...]:
         question, text, passage = self._question, found.text, self._passages[found.passage]

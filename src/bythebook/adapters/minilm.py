@@ -1,7 +1,9 @@
 """The bundled sentence encoder: int8 MiniLM on ONNX Runtime, no network and no torch."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from tokenizers import Tokenizer
 from bythebook.adapters.inference import Crew, open_session, readable
 
 BUNDLED = Path(__file__).resolve().parents[1] / "models" / "embedder"
+MOST_KEPT = 8192  # vectors of texts that come again: 12 MB
 
 
 class MiniLm:
@@ -27,6 +30,8 @@ class MiniLm:
         self._session = open_session(folder / "model.onnx")
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._crew = crew or Crew(threads)
+        self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._keeping = Lock()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one unit vector per text, in the order of the texts."""
@@ -34,6 +39,20 @@ class MiniLm:
         for place, vector in enumerate(self._crew.each(self._encode_one, texts, len)):
             vectors[place] = vector
         return vectors
+
+    def recall(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Encode texts of a book, which many questions find again: those used last are kept."""
+        with self._keeping:
+            vectors = {text: self._kept[text] for text in texts if text in self._kept}
+        fresh = [text for text in dict.fromkeys(texts) if text not in vectors]
+        vectors |= zip(fresh, self.encode(fresh), strict=True)
+        with self._keeping:
+            for text, vector in vectors.items():
+                self._kept[text] = vector
+                self._kept.move_to_end(text)
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return np.stack([vectors[text] for text in texts])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the word pieces of each text, special tokens left out and nothing cut."""
