@@ -2,9 +2,9 @@
 
 from tests.unit.fakes import make_chunk
 
-from bythebook.ask.compose.book_words import BookWords
+from bythebook.ask.compose.book_words import LEAST_CHANCE, BookWords
 from bythebook.ask.compose.trim import MOST_QUOTE
-from bythebook.domain.answers import Citation, Passage, Sentence
+from bythebook.domain.answers import Citation, Evidence, Passage, Sentence
 
 FIRST, SECOND = "Children must not take it.", "It is made from elder and honey."
 ASKED = "Who must not take it?"
@@ -22,9 +22,16 @@ def quoting(passage: Passage, quote: str, said: str = "In the model's own words.
     return Sentence(said, (Citation(passage, quote, start, start + len(quote)),))
 
 
+def book_of(
+    passage: Passage, asked: str = ASKED, most: int | None = None, chance: float = 0.1
+) -> BookWords:
+    """Make an answer from a passage whose every unit has a chance to answer."""
+    return BookWords(asked, [Evidence(passage, unit, chance) for unit in passage.chunk.units], most)
+
+
 def test_what_is_shown_is_the_whole_sentence_that_was_quoted() -> None:
     passage = passage_of(FIRST, SECOND)
-    (shown,) = BookWords(ASKED, None).of(quoting(passage, "Children", "Children may take it."))
+    (shown,) = book_of(passage).of(quoting(passage, "Children", "Children may take it."))
     assert shown.text == FIRST
     (citation,) = shown.citations
     assert citation.stands
@@ -33,31 +40,40 @@ def test_what_is_shown_is_the_whole_sentence_that_was_quoted() -> None:
 
 def test_a_quote_over_two_sentences_shows_both_in_order() -> None:
     passage = passage_of(FIRST, SECOND)
-    shown = list(BookWords(ASKED, None).of(quoting(passage, "take it.\nIt is made")))
+    shown = list(book_of(passage).of(quoting(passage, "take it.\nIt is made")))
     assert [one.text for one in shown] == [FIRST, SECOND]
 
 
 def test_nothing_is_said_twice_nor_beyond_what_may_be_said() -> None:
     passage = passage_of(FIRST, SECOND, "It keeps for a year.")
-    book = BookWords(ASKED, 2)
+    book = book_of(passage, most=2)
     told = [list(book.of(quoting(passage, word))) for word in ("Children", "must not", "elder")]
     assert [[one.text for one in shown] for shown in told] == [[FIRST], [], [SECOND]]
     assert list(book.of(quoting(passage, "year"))) == []
 
 
+def test_what_has_no_bearing_on_the_question_is_not_shown() -> None:
+    passage = passage_of(FIRST, SECOND)
+    for chance, shown in ((LEAST_CHANCE, [FIRST]), (0.9 * LEAST_CHANCE, [])):
+        said = book_of(passage, chance=chance).of(quoting(passage, "Children"))
+        assert [one.text for one in said] == shown
+    unread = passage_of("Nobody read this.")
+    assert list(book_of(passage).of(quoting(unread, "Nobody"))) == []
+
+
 def test_an_order_to_the_answerer_is_not_shown() -> None:
     passage = passage_of(FIRST, ORDER)
-    assert list(BookWords(ASKED, None).of(quoting(passage, ORDER))) == []
+    assert list(book_of(passage).of(quoting(passage, ORDER))) == []
 
 
 def test_an_order_that_a_question_asks_for_is() -> None:
     passage = passage_of(FIRST, ORDER)
-    book = BookWords("Which example of an attack on a system prompt is given?", None)
+    book = book_of(passage, "Which example of an attack on a system prompt is given?")
     assert [one.text for one in book.of(quoting(passage, ORDER))] == [ORDER]
 
 
 def test_of_a_unit_too_long_for_a_quote_what_was_quoted_is_shown() -> None:
     passage = passage_of("word " * MOST_QUOTE + "end.")
-    (shown,) = BookWords(ASKED, None).of(quoting(passage, "word end."))
+    (shown,) = book_of(passage).of(quoting(passage, "word end."))
     assert shown.text == "word end."
     assert shown.citations[0].stands

@@ -86,7 +86,7 @@ async def _steps(question: Question, ports: AskPorts, bill: Bill) -> AsyncGenera
 
         said: list[Sentence] = []
         drafts = _drafted(generator, plan, verdict.judgement, ports, bill, said)
-        async with aclosing(_verified(drafts, plan, verdict.passages, ports)) as verified:
+        async with aclosing(_verified(drafts, plan, verdict, ports)) as verified:
             async for told in verified:
                 if isinstance(told, Sentence):
                     said.append(told)
@@ -109,12 +109,14 @@ def _drafted(
 
 
 async def _verified(
-    drafts: AsyncGenerator[Draft], plan: Plan, passages: tuple[Passage, ...], ports: AskPorts
+    drafts: AsyncGenerator[Draft], plan: Plan, cleared: Cleared, ports: AskPorts
 ) -> AsyncGenerator[Sentence | Fault]:
     """Let through what the passages bear out, set as the book sets it; leaving early stops the writing."""
     in_book_words = ports.uses_model and not ports.own_words
-    book = BookWords(plan.question, plan.most_sentences) if in_book_words else None
-    async with aclosing(drafts), aclosing(verify(drafts, passages, ports.support)) as verified:
+    evidence, most = cleared.judgement.evidence, plan.most_sentences
+    book = BookWords(plan.question, evidence, most) if in_book_words else None
+    verified = verify(drafts, cleared.passages, ports.support)
+    async with aclosing(drafts), aclosing(verified):
         async for told in verified:
             if isinstance(told, Fault):
                 yield told
