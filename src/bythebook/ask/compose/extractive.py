@@ -21,7 +21,7 @@ from bythebook.domain.questions import Plan
 EXTRACTIVE = "bythebook-extractive"  # the name of what answers without a language model
 MOST_SENTENCES = 4  # that may answer, besides those by which they are understood
 MOST_WORDS = 110  # in all, beyond which no further sentence is added
-ENOUGH = 0.9  # of the chance that one of the chosen units answers
+ENOUGH = 0.8  # of the chance that one of the chosen units answers
 WORTH = 0.12  # of the best unit's chance, below which another adds words and no answer
 WORTH_MORE = 0.35  # the same, for one that is not understood without others
 SAME_WORDS = 0.85  # shared by two units that say the same
