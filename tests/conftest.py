@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import threading
 import time
@@ -22,6 +23,9 @@ from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import Settings
 from tests.guard import network_guard
 from tests.remembering import remember
+
+# A run in the background ignores Ctrl-C, and so would all that it starts and then interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SAMPLE = "physical-ai"
 

@@ -244,7 +244,7 @@ def test_ctrl_c_leaves_the_book_as_it_was_and_the_next_run_goes_on(tmp_path: Pat
     pages = {
         f"p{n}.md": f"# Page {n}\n\n".encode()
         + b" ".join(b"Stone %d-%d lies." % (n, m) for m in range(90))
-        for n in range(300)
+        for n in range(120)
     }
     folder = shop.folder("stones", pages)
     environment = os.environ | {"BYTHEBOOK_DATA_DIR": str(shop.data)}
