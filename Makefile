@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills attacks soak load bench bench-author bench-widget bench-ingest api-docs lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest api-docs lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -54,9 +54,6 @@ docusaurus: $(VENV)/dev.done ## Build the sample book's Docusaurus site with the
 
 kills: $(VENV)/dev.done ## Kill an ingest at 50 random moments, and see that nothing is lost
 	KILLS=50 $(BIN)/pytest -s tests/faults/test_kill.py -k random_moments
-
-attacks: $(VENV)/dev.done ## Try every attack on an obedient language model, of which the tests try a third
-	ATTACKS=all $(BIN)/pytest tests/faults/test_model_attacks.py $(ARGS)
 
 soak: $(VENV)/dev.done ## Run the long series against the service: requests, kills, writers, cut streams
 	$(BIN)/python tools/soak.py --json reports/soak.json $(ARGS)
