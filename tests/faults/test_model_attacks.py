@@ -147,9 +147,7 @@ def test_what_gets_through_is_noticed(
     monkeypatch.setattr(pipeline, "verify", _believing)
     service = trials.service("guarded", llm_own_words=True)
     written = [one for one in LISTS[name] if not one.uninvited and not noticed(one)]
-    fared = [
-        trials.attacked(service, one, turn) for turn, one in enumerate(written[::18])
-    ]
+    fared = [trials.attacked(service, one, turn) for turn, one in enumerate(written[::18])]
     assert [one.attack.name for one in fared if not one.leaks] == []
 
 
