@@ -42,6 +42,12 @@ class Store:
         return True
 
 
+@pytest.fixture(autouse=True)
+def _soon_waited_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody writes where a service is not run: what was asked is never recorded."""
+    monkeypatch.setattr("bythebook.operate.journal.SETTLE_SECONDS", 0.05)
+
+
 @pytest.fixture
 def store() -> Store:
     return Store()
@@ -216,7 +222,10 @@ def test_the_description_has_its_statuses_limits_and_an_example() -> None:
     assert set(error["properties"]) == FIELDS
 
 
-def test_feedback_waits_until_the_answer_before_it_is_recorded() -> None:
+def test_feedback_waits_until_the_answer_before_it_is_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bythebook.operate.journal.SETTLE_SECONDS", 60.0)
     class SlowRecords(NoRecords):
         """Takes its time to record a question."""
 
@@ -246,12 +255,7 @@ def test_feedback_waits_until_the_answer_before_it_is_recorded() -> None:
     assert asyncio.run(scenario()) == 204
 
 
-def test_waiting_for_the_records_has_an_end(
-    service: Service, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody writes here: what was asked is never recorded."""
-    monkeypatch.setattr("bythebook.operate.journal.SETTLE_SECONDS", 0.05)
-
+def test_waiting_for_the_records_has_an_end(service: Service, store: Store) -> None:
     async def scenario() -> int:
         transport = httpx.ASGITransport(create_app(service))
         async with httpx.AsyncClient(transport=transport, base_url=READER) as client:

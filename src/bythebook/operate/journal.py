@@ -97,12 +97,12 @@ class Journal:
         self._metrics.model_sentence(note.model, dropped=dropped)
         self._watch.sentence(note.model, dropped=dropped)
 
-    async def settled(self, most_seconds: float = SETTLE_SECONDS) -> None:
+    async def settled(self, most_seconds: float | None = None) -> None:
         """Wait until what was noted so far is kept, or the records prove too slow."""
         reached = asyncio.Event()
         try:
             self._waiting.put_nowait(reached)
-            async with asyncio.timeout(most_seconds):
+            async with asyncio.timeout(SETTLE_SECONDS if most_seconds is None else most_seconds):
                 await reached.wait()
         except (asyncio.QueueFull, TimeoutError):
             return
