@@ -226,6 +226,7 @@ def test_feedback_waits_until_the_answer_before_it_is_recorded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("bythebook.operate.journal.SETTLE_SECONDS", 60.0)
+
     class SlowRecords(NoRecords):
         """Takes its time to record a question."""
 
