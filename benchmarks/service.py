@@ -21,7 +21,10 @@ from importlib.metadata import distribution
 from pathlib import Path
 from urllib.parse import urlencode
 
+from bythebook.ask.plan import make_plan
+from bythebook.ask.retrieve import retrieve
 from bythebook.bootstrap import Core, sample_book
+from bythebook.domain.questions import Question
 from bythebook.evaluate.figures import percentile
 from bythebook.evaluate.sets import load_questions
 from bythebook.ingest.pipeline import IngestOrder, ingest
@@ -125,6 +128,24 @@ def measure_search(port: int, questions: Sequence[str]) -> dict[str, float]:
     return {"search, p50 ms": percentile(times, 50), "search, p99 ms": percentile(times, 99)}
 
 
+def measure_judging(folder: Path, questions: Sequence[str]) -> dict[str, float]:
+    """Judge the first three passages found for each question."""
+    core = Core(Settings(data_dir=folder))
+
+    async def judged() -> list[float]:
+        times = []
+        for question in questions:
+            passages = await retrieve(make_plan(Question(question)), core.ask)
+            started = time.perf_counter()
+            await core.judge.judge(question, passages[:3])
+            times.append((time.perf_counter() - started) * 1000)
+        return times
+
+    times = asyncio.run(judged())
+    core.close()
+    return {"judging three passages, p50 ms": percentile(times, 50)}
+
+
 def measure_throughput(port: int, questions: Sequence[str], clients: int) -> dict[str, float]:
     """Ask from several clients at once."""
 
@@ -172,7 +193,7 @@ def main() -> None:
     everything = load_questions(QUESTIONS)
     questions = [question.question for question in everything if question.split == "test"]
     with tempfile.TemporaryDirectory(prefix="bythebook-bench-") as folder:
-        figures = measure_ingest(Path(folder))
+        figures = measure_ingest(Path(folder)) | measure_judging(Path(folder), questions)
         with served(Path(folder)) as (port, process_id, seconds):
             figures["serve to ready, seconds"] = seconds
             figures |= measure_latency(port, questions, options.rounds)
