@@ -34,6 +34,13 @@ from bythebook.http.draining import STOPPING
 
 STREAMS = int(os.environ.get("STREAMS", "40"))  # 500 in the long form
 SETTLED_SECONDS = 60
+# `bythebook serve`, which gives open streams as much time as a slow machine may need.
+PATIENT = """
+import runpy
+from bythebook.cli import serving
+serving.GRACE_SECONDS = 240
+runpy.run_module("bythebook", run_name="__main__")
+"""
 QUESTIONS = (
     "What is URDF?",
     "How do ROS 2 nodes communicate?",
@@ -122,7 +129,7 @@ class Serving:
             "BYTHEBOOK_LIMIT_IP": "0",
             "BYTHEBOOK_LIMIT_SESSION": "0",
         }
-        command = [sys.executable, "-m", "bythebook", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-c", PATIENT, "serve", "--port", str(self.port)]
         self.process = subprocess.Popen(
             command,
             env=environment,
@@ -147,9 +154,9 @@ class Serving:
 
 def test_a_service_that_is_told_to_stop_ends_every_open_stream(sample_core: Core) -> None:
     with Serving(sample_core) as service:
-        lines = [socket.create_connection(("127.0.0.1", service.port)) for _ in range(8)]
+        lines = [socket.create_connection(("127.0.0.1", service.port)) for _ in range(20)]
         for number, line in enumerate(lines):
-            line.settimeout(120)
+            line.settimeout(240)
             line.sendall(request_bytes(QUESTIONS[number % 4]))
         assert all(line.recv(1, socket.MSG_PEEK) for line in lines)  # each has begun
         service.process.send_signal(signal.SIGTERM)
@@ -159,10 +166,7 @@ def test_a_service_that_is_told_to_stop_ends_every_open_stream(sample_core: Core
     for reply in replies:
         head, _, body = reply.partition("\r\n\r\n")
         assert head.startswith("HTTP/1.1 200"), head
-        end = ended(parsed(unchunked(body)))
-        assert (
-            "should_answer" in end or end["message"] == STOPPING
-        )  # on a machine too slow for both
+        assert "should_answer" in ended(parsed(unchunked(body)))
 
 
 def everything(line: socket.socket) -> str:

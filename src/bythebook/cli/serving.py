@@ -23,7 +23,7 @@ from bythebook.settings import Settings, load_settings
 
 _log = logging.getLogger("bythebook.serve")
 DEMO_BOOK = "physical-ai"
-_GRACE_SECONDS = 10
+GRACE_SECONDS = 10
 _STREAMS_SHARE = 0.8  # of the grace time; the rest is for sending their ends and closing the parts
 
 
@@ -83,7 +83,7 @@ def _run(core: Core) -> None:
         port=settings.port,
         log_config=None,  # its lines go where all others go
         access_log=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,
         proxy_headers=False,  # X-Forwarded-For is read by our own rule
     )
@@ -99,7 +99,7 @@ class DrainingServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop within the grace time."""
-        grace = self.config.timeout_graceful_shutdown or _GRACE_SECONDS
+        grace = self.config.timeout_graceful_shutdown or GRACE_SECONDS
         self._draining.begin(grace * _STREAMS_SHARE)
         await super().shutdown(sockets)
 
