@@ -384,6 +384,7 @@ def test_a_wrong_setting_is_named(shop: Shop, command: str, variable: str, value
 
 @pytest.mark.parametrize("command", ["serve", "demo"])
 def test_serving_stays_on_this_machine(shop: Shop, command: str) -> None:
+    assert shop.run("keys", "list").code == 0  # the records with keys are there
     before = shop.files()
     lines = shop.run(command, "--host", "0.0.0.0").failed()
     assert "0.0.0.0" in lines[0]
