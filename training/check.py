@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bythebook.adapters.inference import Crew
-from bythebook.adapters.judge_model import JudgeModel, Reading
-from bythebook.ask.retrieve import selection_passage
+from bythebook.adapters.models.inference import Crew
+from bythebook.adapters.models.judge_model import JudgeModel
+from bythebook.ask.retrieve.passages import selection_passage
 from bythebook.domain.answers import Passage
 from bythebook.domain.books import Chunk, Unit
 from bythebook.evaluate.figures import auroc
-from training.examples import Example, read
+from bythebook.ports.answers import PairReading
+from training.examples import Example, read_prepared
 
 MOST = 600  # examples of a source
 
@@ -22,12 +23,7 @@ def main() -> None:
     """Print, per source, how well readings tell what holds from what does not, and find the evidence."""
     work = Path(sys.argv[1])
     model = JudgeModel(Crew(2), work / "judge" / "model.onnx")
-    examples = [
-        example
-        for name in ("public", "written")
-        for example in read(work / f"{name}.jsonl")
-        if example.split == "tune"
-    ]
+    examples = [example for example in read_prepared(work) if example.split == "tune"]
     for source in sorted({(e.source, e.task) for e in examples}):
         here = [e for e in examples if (e.source, e.task) == source]
         here = random.Random(1).sample(here, min(MOST, len(here)))
@@ -48,11 +44,11 @@ def as_passage(example: Example) -> Passage:
     return Passage(chunk, 1.0)
 
 
-def show(name: str, examples: Sequence[Example], readings: Sequence[Reading]) -> None:
+def show(name: str, examples: Sequence[Example], readings: Sequence[PairReading]) -> None:
     """Print the figures of one source."""
     both = list(zip(examples, readings, strict=True))
     line = [f"{name:32}{len(both):5}"]
-    for kind in ("look-alike", "retrieved", "changed", "taken away", ""):
+    for kind in sorted({e.kind for e in examples if not e.holds}):
         others = [r for e, r in both if not e.holds and e.kind == kind]
         told = [r for e, r in both if e.holds]
         if others and told:

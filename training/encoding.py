@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from bythebook.adapters.judge_model import MOST_TOKENS, NO_UNIT, Ints, encode_pair
+from bythebook.adapters.models.judge_model import MOST_TOKENS, NO_UNIT, Ints, encode_pair
 from training.examples import Example
 
 

@@ -99,6 +99,12 @@ def write(path: Path, examples: Iterable[Example]) -> int:
     return count
 
 
+def read_prepared(work: Path) -> Iterator[Example]:
+    """Read all examples that were prepared."""
+    for path in sorted((work / "examples").glob("*.jsonl")):
+        yield from read(path)
+
+
 def read(path: Path) -> Iterator[Example]:
     """Read what `write` wrote."""
     with path.open(encoding="utf-8") as file:

@@ -15,24 +15,24 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bythebook.adapters.inference import Crew
-from bythebook.adapters.judge_features import (
+from bythebook.adapters.models.inference import Crew
+from bythebook.adapters.models.judge_model import JudgeModel
+from bythebook.adapters.models.minilm import MiniLm
+from bythebook.ask.read.features import (
     ANSWER_FEATURES,
     SUPPORT_FEATURES,
     UNIT_FEATURES,
     Candidate,
     Measures,
 )
-from bythebook.adapters.judge_model import JudgeModel
-from bythebook.adapters.minilm import MiniLm
-from bythebook.ask.retrieve import READ_AT_MOST, selection_passage
+from bythebook.ask.retrieve.passages import READ_AT_MOST, selection_passage
 from bythebook.bootstrap import Core, sample_book
 from bythebook.domain.answers import Passage
 from bythebook.evaluate.figures import auroc
 from bythebook.evaluate.run import overlaps
 from bythebook.evaluate.sets import load_questions
 from bythebook.settings import Settings
-from training.examples import Example, cropped, plain, read
+from training.examples import Example, cropped, plain, read_prepared
 from training.mine import retrieved
 from training.prepare import publish
 
@@ -81,8 +81,7 @@ def main() -> None:
     readers = Readers(JudgeModel(Crew(2), work / "judge" / "model.onnx"), core.encoder)
     held_back = [
         example
-        for name in ("public", "written")
-        for example in read(work / f"{name}.jsonl")
+        for example in read_prepared(work)
         if example.split == "tune" and example.kind != "retrieved"
     ]
     asked = [
@@ -134,6 +133,8 @@ def _book(example: Example) -> str:
 
 
 def _source(example: Example) -> str:
+    if example.source.startswith("corrupted"):
+        return "corrupted"
     known = {"squad", "written squad", "wice", "claims"}
     return example.source if example.source in known else "books"
 

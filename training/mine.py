@@ -1,12 +1,12 @@
-"""Hard negatives: what our own retriever finds for a question beside the passage that answers it."""
+"""Hard negatives: what our own retriever finds for a question next to the passage that answers it."""
 
 import asyncio
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from bythebook.ask.plan import make_plan
-from bythebook.ask.retrieve import retrieve
+from bythebook.ask.plan.make_plan import make_plan
+from bythebook.ask.retrieve.passages import find_passages
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Passage
 from bythebook.domain.questions import Question, Scope
@@ -14,12 +14,23 @@ from training.examples import Example, only, plain
 
 
 def found_in_vain(
-    examples: Sequence[Example], book_id: str, core: Core, seed: int, *, share: float = 1.0
+    examples: Sequence[Example],
+    book_id: str,
+    core: Core,
+    share: float,
+    known: Mapping[str, Example] | None = None,
 ) -> Iterator[Example]:
-    """For answered questions give one of the best passages that do not hold the answer."""
-    chooser = random.Random(seed)
+    """For answered questions give one of the best passages that do not hold the answer.
+
+    What was found earlier is given again: mining takes longer than all the rest of preparing.
+    """
+    earlier = known or {}
     for example in examples:
+        chooser = random.Random(example.text)  # the same whatever else is asked
         if example.task == "question" and example.holds and chooser.random() < share:
+            if example.text in earlier:
+                yield earlier[example.text]
+                continue
             others = [p for p in retrieved(example.text, book_id, core) if _elsewhere(p, example)]
             if others:
                 yield _over(chooser.choice(others[:3]), example)
@@ -42,7 +53,7 @@ def taken_away(examples: Sequence[Example], seed: int, *, share: float = 1.0) ->
 
 def retrieved(question: str, book_id: str, core: Core) -> tuple[Passage, ...]:
     """Retrieve as the product does."""
-    return asyncio.run(retrieve(make_plan(Question(question, Scope(book_id))), core))
+    return asyncio.run(find_passages(make_plan(Question(question, Scope(book_id))), core))
 
 
 def _elsewhere(passage: Passage, example: Example) -> bool:

@@ -22,6 +22,7 @@ class JudgeModel(nn.Module):
             attn_implementation=attention,
             attention_probs_dropout_prob=0.0,  # with it, attention takes a much slower way on CPUs
             hidden_dropout_prob=0.0,
+            add_pooling_layer=False,
         )
         width = self.encoder.config.hidden_size
         self.drop = nn.Dropout(0.1)

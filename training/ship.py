@@ -10,13 +10,13 @@ import shutil
 import sys
 from pathlib import Path
 
-from bythebook.adapters.inference import Crew
-from bythebook.adapters.judge_model import MODELS, JudgeModel
-from bythebook.adapters.minilm import MiniLm
-from bythebook.adapters.onnx_judge import OnnxJudge
+from bythebook.adapters.models.inference import Crew
+from bythebook.adapters.models.judge_model import MODELS, JudgeModel, load_weights
+from bythebook.adapters.models.minilm import MiniLm
+from bythebook.ask.read.judge import ReadingJudge
 
-MOST_BYTES = 25_000_000
-CODE = MODELS.parent / "adapters" / "judge_model.py"
+MOST_BYTES = 40_000_000
+CODE = MODELS.parent / "adapters" / "models" / "judge_model.py"
 
 
 def main() -> None:
@@ -25,9 +25,8 @@ def main() -> None:
     model = built / "model.onnx"
     if model.stat().st_size > MOST_BYTES:
         sys.exit(f"{model} has {model.stat().st_size:,} bytes, more than {MOST_BYTES:,}.")
-    OnnxJudge(
-        JudgeModel(Crew(1), model), MiniLm(threads=1), built / "weights.json"
-    )  # they load, and fit together
+    weights = load_weights(built / "weights.json")
+    ReadingJudge(JudgeModel(Crew(1), model), MiniLm(threads=1), weights)  # they fit together
     for name in ("model.onnx", "weights.json"):
         shutil.copyfile(built / name, MODELS / "judge" / name)
     digest = hashlib.sha256(model.read_bytes() + (built / "weights.json").read_bytes()).hexdigest()

@@ -1,6 +1,6 @@
 """Our own questions and claims over passages of books, which they name by the hash of their text.
 
-questions/BOOK.jsonl has one line a passage: {"passage": first 16 digits of the SHA-256 of its text,
+questions/BOOK.jsonl has one or more lines per passage: {"passage": first 16 digits of the SHA-256 of its text,
 "items": [[kind, sentences, text]]}. Kinds: Q, a question that these sentences answer; N, a look-alike that the
 passage does not answer; S, a claim that these sentences support; U, a claim that the passage does not.
 The passages themselves come from the books below EVAL_DATA; one that has since changed is left out.
@@ -21,6 +21,7 @@ BOOKS = {
     "kubernetes-docs": "kubernetes-docs",
     "docusaurus-docs": "docusaurus-docs",
     "ros2-docs": "ros2-docs/source",
+    "fastapi-docs": "fastapi-docs/docs/en/docs",
     "openintro-pdf": "openintro-pdf/openintro-main.pdf",
     "accessible_epub_3": "epub/accessible_epub_3.epub",
     "childrens-literature": "epub/childrens-literature.epub",
@@ -29,14 +30,18 @@ BOOKS = {
 }
 
 
-def written(book_id: str, core: Core) -> Iterator[Example]:
-    """Give what we wrote over a book's passages."""
-    passages = {
+def passages_of(book_id: str, core: Core) -> dict[str, Chunk]:
+    """Return a book's passages by the hashes that questions name them by."""
+    return {
         chunk.content_hash[:16]: chunk
         for document in core.library.documents(book_id)
         for chunk in cut_document(book_id, document, core.embedder.count_tokens)
     }
-    for line in (QUESTIONS / f"{book_id}.jsonl").read_text("utf-8").splitlines():
+
+
+def read_written(questions: Path, passages: dict[str, Chunk]) -> Iterator[Example]:
+    """Give what we wrote over a book's passages."""
+    for line in questions.read_text("utf-8").splitlines():
         entry = json.loads(line)
         if chunk := passages.get(entry["passage"]):
             for kind, sentences, text in entry["items"]:
