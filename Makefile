@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest api-docs lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest api-docs settings-docs screenshot attack lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -27,23 +27,23 @@ format: $(VENV)/dev.done ## Put the format right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-eval: $(VENV)/run.done ## Measure quality on the sample book, and on all published sets when EVAL_DATA is set
-	$(BIN)/bythebook eval-all $(if $(EVAL_DATA),"$(EVAL_DATA)") --json reports/eval.json --html reports/eval.html \
-	  --markdown reports/eval.md $(ARGS)
+eval: $(VENV)/run.done ## Measure quality on the sample book, and on all report sets when EVAL_DATA is set
+	$(BIN)/python -m evals $(if $(EVAL_DATA),"$(EVAL_DATA)") --json reports/eval.json --html reports/eval.html \
+	  --markdown reports/eval.md --misses reports/misses.html $(ARGS)
 
-eval-floor: $(VENV)/run.done ## Take today's quick figures as the floor that tests hold (needs EVAL_DATA)
-	$(BIN)/bythebook eval-all "$(EVAL_DATA)" --quick --no-calibrate --write-floor evals/floor.json $(ARGS)
+eval-floor: $(VENV)/run.done ## Write the figures of a quick run as the floor for tests (needs EVAL_DATA)
+	$(BIN)/python -m evals "$(EVAL_DATA)" --quick --no-calibrate --write-floor evals/floor.json $(ARGS)
 
-eval-llm: $(VENV)/dev.done ## Have a real small language model, and a scripted one, answer the sample book's questions
+eval-llm: $(VENV)/dev.done ## Answer the sample book's questions with a real small language model, and a scripted one
 	$(BIN)/python evals/llm.py --json reports/llm.json --markdown reports/llm.md $(ARGS)
 
 coverage: $(VENV)/dev.done ## Measure how much of the real books' visible text is in the index (needs EVAL_DATA)
 	$(BIN)/python evals/coverage.py --json reports/coverage.json $(ARGS)
 
-corruption: $(VENV)/run.done ## Spoil sentences and quotes, and measure how many are caught before they are shown
+corruption: $(VENV)/run.done ## Corrupt sentences and quotes, and measure how many are caught before they are shown
 	$(BIN)/python evals/corruption.py --json reports/corruption.json $(ARGS)
 
-marks: $(VENV)/dev.done ## Ask every sample question in Chromium, click each citation, and see that its quote is marked
+marks: $(VENV)/dev.done ## Ask every sample question in Chromium, click each citation, and check that its quote is marked
 	$(BIN)/python evals/marks.py --json reports/marks.json $(ARGS)
 
 widget: widget/node_modules/.done ## Build the scripts of the pages from widget/ (needs node)
@@ -67,15 +67,24 @@ bench: $(VENV)/run.done ## Measure speed and size
 bench-widget: $(VENV)/dev.done ## Measure how soon a reader sees something in the widget (needs Chromium)
 	$(BIN)/python -m benchmarks.widget $(ARGS)
 
-bench-author: $(VENV)/dev.done ## Measure what the author's page takes to look at 100,000 questions
+bench-author: $(VENV)/dev.done ## Measure the queries of the author's page over 100,000 questions
 	$(BIN)/python -m benchmarks.author_page --json reports/bench-author.json $(ARGS)
 
-bench-ingest: $(VENV)/run.done ## Measure ingest beside three other systems, which go into a throw-away venv
+bench-ingest: $(VENV)/run.done ## Compare ingest with three other systems, installed into a temporary venv
 	$(BIN)/python benchmarks/ingest.py --json reports/bench-ingest.json $(ARGS)
 
 api-docs: $(VENV)/dev.done ## Record the examples of the contracts anew and write docs/api.md
 	$(BIN)/python tools/api_examples.py $(ARGS)
 	$(BIN)/python tools/api_docs.py $(ARGS)
+
+settings-docs: $(VENV)/run.done ## Write docs/settings.md from the settings
+	$(BIN)/python tools/settings_docs.py
+
+screenshot: $(VENV)/dev.done ## Take the picture in the README (needs Chromium)
+	$(BIN)/python -m tools.screenshot
+
+attack: $(VENV)/run.done ## Attack a started service in every known way, and print how each attack ended
+	$(BIN)/python -m tools.attack --json reports/attack.json $(ARGS)
 
 lock: ## Choose the newest versions again (needs uv)
 	for name in run setup dev; do uv pip compile --quiet --upgrade --universal --python-version 3.11 \

@@ -1,6 +1,6 @@
-"""What the author's page takes to look at 100,000 questions, on SQLite and PostgreSQL: `make bench-author`.
+"""Measures the queries of the author's page over 100,000 questions, on SQLite and PostgreSQL: `make bench-author`.
 
-PostgreSQL is measured where the tests can start one of their own.
+PostgreSQL is measured if the tests can start a server of their own.
 """
 
 import argparse
@@ -19,12 +19,12 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from bythebook.adapters.sql.address import records_address
-from bythebook.adapters.sql.database import Database
-from bythebook.adapters.sql.question_log import SqlQuestionLog
+from bythebook.adapters.sql.engine.address import records_address
+from bythebook.adapters.sql.engine.database import Database
+from bythebook.adapters.sql.questions.author_log import SqlAuthorLog
 from bythebook.adapters.sql.tables import queries
 from bythebook.bootstrap import Core
-from bythebook.domain.insight import Chosen
+from bythebook.domain.insight import QuestionFilter
 from bythebook.domain.records import OPEN
 from bythebook.operate.insight import Insight
 from bythebook.settings import Settings
@@ -36,8 +36,8 @@ DAYS = 90
 TOPICS = "robot node topic arm gait lidar slam urdf".split()
 
 
-def busy_log(count: int) -> list[dict[str, Any]]:
-    """Make rows as a busy book has them: most questions answered, one in five refused."""
+def make_busy_log(count: int) -> list[dict[str, Any]]:
+    """Make rows of a busy book: most questions answered, one in five refused."""
     pick = random.Random(7)  # noqa: S311 - the same rows in every run
     words = [f"{topic}{letter}" for topic in TOPICS for letter in "abcdef"]
     rows = []
@@ -67,61 +67,61 @@ def busy_log(count: int) -> list[dict[str, Any]]:
 
 
 async def fill(database: Database, rows: list[dict[str, Any]]) -> None:
-    """Keep rows as if they had been asked."""
+    """Insert rows as if the questions had been asked."""
     for start in range(0, len(rows), 10_000):
-        async with database.writing() as connection:
+        async with database.begin_write() as connection:
             await connection.execute(insert(queries), rows[start : start + 10_000])
 
 
 async def measure(database: Database, seen: Insight) -> dict[str, float]:
-    """Give the milliseconds of each look, the least of some tries."""
-    log, chosen = SqlQuestionLog(database), Chosen(NOW - timedelta(days=DAYS), NOW)
-    newest = (await log.page(replace(chosen, status="refused"), most=1)).questions[0]
+    """Measure each query in milliseconds, the best of some tries."""
+    log, chosen = SqlAuthorLog(database), QuestionFilter(NOW - timedelta(days=DAYS), NOW)
+    newest = (await log.list_questions(replace(chosen, status="refused"), most=1)).questions[0]
     group = await seen.like(chosen, newest.query_id)
     looks: Mapping[str, Callable[[], Awaitable[object]]] = {
         "overview": lambda: seen.overview(chosen, seen.period(DAYS)),
-        "unanswered": lambda: seen.unanswered(chosen, 50),
-        "one group": lambda: log.page(group, most=50),
-        "cited": lambda: seen.cited(chosen),
+        "unanswered": lambda: seen.group_unanswered(chosen, 50),
+        "one group": lambda: log.list_questions(group, most=50),
+        "cited": lambda: seen.count_cited(chosen),
         "scores": lambda: seen.scores(chosen),
         "latency": lambda: seen.latency(chosen),
-        "newest": lambda: log.page(chosen, most=50),
-        "one chapter": lambda: log.page(replace(chosen, chapter="C7"), most=50),
-        "far down": lambda: log.page(chosen, most=50, skip=COUNT * 9 // 10),
+        "newest": lambda: log.list_questions(chosen, most=50),
+        "one chapter": lambda: log.list_questions(replace(chosen, chapter="C7"), most=50),
+        "far down": lambda: log.list_questions(chosen, most=50, skip=COUNT * 9 // 10),
     }
     return {
-        name: min([await _milliseconds(look) for _ in range(TRIES)]) for name, look in looks.items()
+        name: min([await _time_look(look) for _ in range(TRIES)]) for name, look in looks.items()
     }
 
 
-async def _milliseconds(look: Callable[[], Awaitable[object]]) -> float:
+async def _time_look(look: Callable[[], Awaitable[object]]) -> float:
     started = time.perf_counter()
     await look()
     return (time.perf_counter() - started) * 1000
 
 
 @asynccontextmanager
-async def _filled(url: str, folder: Path) -> AsyncIterator[tuple[Database, Insight]]:
+async def _fill_database(url: str, folder: Path) -> AsyncIterator[tuple[Database, Insight]]:
     core = Core(Settings(data_dir=folder))
     async with Database(records_address(url, folder)) as database:
         await database.migrate()
-        await fill(database, busy_log(COUNT))
-        yield database, Insight(SqlQuestionLog(database), core.ask, core.library, lambda: NOW)
+        await fill(database, make_busy_log(COUNT))
+        yield database, Insight(SqlAuthorLog(database), core.ask, core.library, lambda: NOW)
     core.close()
 
 
-async def _measured(url: str, folder: Path) -> dict[str, float]:
-    async with _filled(url, folder) as (database, seen):
+async def _measure_database(url: str, folder: Path) -> dict[str, float]:
+    async with _fill_database(url, folder) as (database, seen):
         return await measure(database, seen)
 
 
-def _postgresql(stack: ExitStack) -> str | None:
-    """Start a server of our own and give the address of an empty database; None where there is none."""
+def _start_postgresql(stack: ExitStack) -> str | None:
+    """Start a server and return the address of an empty database, or None if none can be started."""
     try:
         from tests.records.conftest import PostgreSql
     except ImportError:
         return None
-    # A short path: that of a socket may have some 100 characters only.
+    # A short path: a socket's may have only about 100 characters.
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="btb")))
     server = PostgreSql(folder / "pg")
     stack.callback(server.server.cleanup)
@@ -135,9 +135,9 @@ def main() -> None:
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bythebook-bench-")))
-        figures = {"SQLite": asyncio.run(_measured("", folder))}
-        if url := _postgresql(stack):
-            figures["PostgreSQL"] = asyncio.run(_measured(url, folder))
+        figures = {"SQLite": asyncio.run(_measure_database("", folder))}
+        if url := _start_postgresql(stack):
+            figures["PostgreSQL"] = asyncio.run(_measure_database(url, folder))
     print(f"{f'{COUNT:,} questions, ms':<26}" + "".join(f"{name:>12}" for name in figures))
     for look in figures["SQLite"]:
         print(f"{look:<26}" + "".join(f"{one[look]:>12.0f}" for one in figures.values()))

@@ -1,4 +1,4 @@
-"""Compare ways to run the bundled encoder side by side, so that the choice can be measured again.
+"""Compares ways to run the bundled encoder, so that the choice can be measured again.
 
 Usage: python benchmarks/embedder.py [--texts FOLDER] [--json PATH] [--rounds N] [--chunks N]
 """
@@ -20,7 +20,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from bythebook.adapters.minilm import BUNDLED, MiniLm
+from bythebook.adapters.models.minilm import BUNDLED, MiniLm
 
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
@@ -31,7 +31,7 @@ SHIPPED = "shipped: MiniLm.encode"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one arrangement did; the cosine compares with each text encoded by itself."""
+    """The figures of one arrangement; the cosine compares with each text encoded alone."""
 
     arrangement: str
     chunks_per_second: float
@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the shipped arrangement costs to load and to ask."""
+    """The cost of loading the shipped arrangement and of embedding a question."""
 
     import_mb: float
     load_seconds: float
@@ -67,7 +67,9 @@ class Arrangement:
         fuse_skip: bool = False,
         sort: bool = True,
     ) -> None:
-        self._sessions = [_open(threads, arena=arena, fuse=fuse_skip) for _ in range(sessions)]
+        self._sessions = [
+            _open_session(threads, arena=arena, fuse=fuse_skip) for _ in range(sessions)
+        ]
         self._tokenizer = Tokenizer.from_file(str(BUNDLED / "tokenizer.json"))
         self._tokenizer.enable_truncation(MiniLm.max_tokens)
         self._pool = ThreadPoolExecutor(callers)
@@ -85,7 +87,7 @@ class Arrangement:
         def work(turn: int) -> None:
             group = groups[turn]
             session = self._sessions[turn % len(self._sessions)]
-            vectors[list(group)] = _run(session, [ids[i] for i in group])
+            vectors[list(group)] = _run_batch(session, [ids[i] for i in group])
 
         list(self._pool.map(work, range(len(groups))))
         return vectors
@@ -107,7 +109,7 @@ ARRANGEMENTS: dict[str, Callable[[], Encode]] = {
 }
 
 
-def _open(threads: int, *, arena: bool, fuse: bool) -> onnxruntime.InferenceSession:
+def _open_session(threads: int, *, arena: bool, fuse: bool) -> onnxruntime.InferenceSession:
     """Open the bundled model with the settings under test."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -120,7 +122,7 @@ def _open(threads: int, *, arena: bool, fuse: bool) -> onnxruntime.InferenceSess
     )
 
 
-def _run(session: onnxruntime.InferenceSession, rows: Sequence[Sequence[int]]) -> Vectors:
+def _run_batch(session: onnxruntime.InferenceSession, rows: Sequence[Sequence[int]]) -> Vectors:
     """Run one batch, padded to its longest row."""
     ids = np.zeros((len(rows), max(map(len, rows))), np.int64)
     mask = np.zeros_like(ids)
@@ -132,7 +134,7 @@ def _run(session: onnxruntime.InferenceSession, rows: Sequence[Sequence[int]]) -
 
 
 def read_chunks(folder: Path, limit: int) -> list[str]:
-    """Cut a folder of Markdown into chunks of equal token counts and pick evenly among them."""
+    """Cut a folder of Markdown into chunks of equal token counts, and pick some evenly."""
     tokenizer = Tokenizer.from_file(str(BUNDLED / "tokenizer.json"))
     chunks: list[str] = []
     for path in sorted(p for p in folder.rglob("*.md*") if p.suffix in {".md", ".mdx"}):
@@ -151,34 +153,34 @@ def pick_sentences(chunks: Sequence[str], limit: int) -> list[str]:
     return kept[:limit]
 
 
-def peak_mb() -> float:
+def read_peak_mb() -> float:
     """Return the most memory that this process has held, in MB."""
-    # Not getrusage: on Linux its peak outlives exec, so a child would report its parent's.
+    # Not getrusage: on Linux its peak survives exec, so a child would report its parent's.
     status = Path("/proc/self/status").read_text("ascii")
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def seconds(call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+def time_call(call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
     """Time one call."""
     begin = clock()
     call()
     return clock() - begin
 
 
-def memory_of(name: str, chunks: Sequence[str]) -> float:
-    """Return the peak memory of an arrangement; runs in a process of its own."""
+def measure_memory(name: str, chunks: Sequence[str]) -> float:
+    """Return the peak memory of an arrangement; runs in its own process."""
     ARRANGEMENTS[name]()(chunks)
-    return peak_mb()
+    return read_peak_mb()
 
 
 def measure_start(question: str) -> Start:
-    """Load the shipped encoder and ask it; runs in a process of its own."""
-    imported = peak_mb()
+    """Load the shipped encoder and embed a question; runs in its own process."""
+    imported = read_peak_mb()
     begin = time.perf_counter()
     encoder = MiniLm(threads=THREADS)
     load = time.perf_counter() - begin
-    loaded = peak_mb()
-    times = [seconds(lambda: encoder.encode([question])) for _ in range(200)]
+    loaded = read_peak_mb()
+    times = [time_call(lambda: encoder.encode([question])) for _ in range(200)]
     return Start(
         import_mb=imported,
         load_seconds=load,
@@ -188,18 +190,18 @@ def measure_start(question: str) -> Start:
     )
 
 
-def in_fresh_process(call: Callable[..., Any], *arguments: Any) -> Any:
+def run_in_fresh_process(call: Callable[..., Any], *arguments: Any) -> Any:
     """Run a measurement where nothing else has been loaded."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(call, *arguments).result()
 
 
 def compare(chunks: Sequence[str], sentences: Sequence[str], rounds: int) -> Iterator[Row]:
-    """Time every arrangement in turn, round after round, so that a busy machine hits all alike."""
+    """Time every arrangement in turn, round after round, so that a busy machine slows all equally."""
     encoders = {name: make() for name, make in ARRANGEMENTS.items()}
     alone = np.vstack([encoders[SHIPPED]([text]) for text in sentences])
     cosines = {name: (encode(sentences) * alone).sum(1).min() for name, encode in encoders.items()}
-    # Processor time too: it says which way is cheaper even where other work holds the cores.
+    # CPU time too: it shows which way is cheaper even while other work uses the cores.
     tasks = {
         "chunks": (chunks, 1, time.perf_counter),
         "cpu": (chunks, 1, time.process_time),
@@ -210,7 +212,7 @@ def compare(chunks: Sequence[str], sentences: Sequence[str], rounds: int) -> Ite
     for _ in range(rounds):
         for task, (texts, repeats, clock) in tasks.items():
             for name, encode in encoders.items():
-                taken = min(seconds(partial(encode, texts), clock) for _ in range(repeats))
+                taken = min(time_call(partial(encode, texts), clock) for _ in range(repeats))
                 times.setdefault((name, task), []).append(taken)
     for name in encoders:
         yield Row(
@@ -220,12 +222,12 @@ def compare(chunks: Sequence[str], sentences: Sequence[str], rounds: int) -> Ite
             sentences_per_second=len(sentences) / min(times[name, "sentences"]),
             twelve_sentences_ms=min(times[name, "twelve"]) * 1000,
             least_cosine=float(cosines[name]),
-            peak_mb=in_fresh_process(memory_of, name, chunks),
+            peak_mb=run_in_fresh_process(measure_memory, name, chunks),
         )
 
 
 def print_table(rows: Sequence[Row], start: Start) -> None:
-    """Print what was found."""
+    """Print the figures."""
     print(f"{'arrangement':38} chunks/s  CPU ms  sent./s  12 sent.  cosine  peak MB")
     for row in rows:
         print(
@@ -249,7 +251,7 @@ def main() -> None:
     options = parser.parse_args()
     chunks = read_chunks(options.texts, options.chunks)
     sentences = pick_sentences(chunks, 200)
-    start: Start = in_fresh_process(measure_start, "How does a node publish a message?")
+    start: Start = run_in_fresh_process(measure_start, "How does a node publish a message?")
     rows = list(compare(chunks, sentences, options.rounds))
     print(f"{len(chunks)} chunks of {CHUNK_TOKENS + 2} tokens, {len(sentences)} sentences\n")
     print_table(rows, start)

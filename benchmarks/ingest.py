@@ -1,4 +1,4 @@
-"""Ingest speed and memory beside three peers, in one run on one book: `make bench-ingest`.
+"""Compares ingest speed and memory with three peers, in one run on one book: `make bench-ingest`.
 
 Usage: python benchmarks/ingest.py [--json PATH] [--rounds N] [--venv FOLDER] [BOOK]
        python benchmarks/ingest.py --characters 5000000
@@ -40,12 +40,12 @@ class Run:
     seconds: float
     processor_seconds: float
     peak_mb: float
-    others: float  # share of all cores that other work on the machine held meanwhile
+    others: float  # share of all cores that other work on the machine used meanwhile
 
 
 @dataclass(slots=True)
 class System:
-    """A system and its runs so far, or why it has none."""
+    """A system and its runs so far, or the reason for having none."""
 
     name: str
     command: Sequence[str] = ()
@@ -54,13 +54,13 @@ class System:
     versions: Mapping[str, str] = field(default_factory=dict)
     failure: str = ""
 
-    def speeds(self) -> list[float]:
-        """Chunks per second of each run."""
+    def list_speeds(self) -> list[float]:
+        """List the chunks per second of each run."""
         return [run.chunks / run.seconds for run in self.runs]
 
 
 class Finished(NamedTuple):
-    """What a child process printed and took."""
+    """What a child process printed, and the time and memory it took."""
 
     figures: Any
     wall_seconds: float
@@ -70,26 +70,26 @@ class Finished(NamedTuple):
 
 
 class Failed(Exception):
-    """A child process ended with an error; the text is the last line it wrote."""
+    """A child process failed; the text is its last line of output."""
 
 
 def run_child(command: Sequence[str], folder: Path, **variables: str) -> Finished:
-    """Run a command that prints JSON, and watch the memory of it and of its own children."""
+    """Run a command that prints JSON, and watch the memory of it and its children."""
     environment = {name: v for name, v in os.environ.items() if not name.startswith("BYTHEBOOK_")}
     environment |= {
         "OMP_NUM_THREADS": str(CORES),
-        "OMP_WAIT_POLICY": "PASSIVE",  # PyTorch's threads spin else, which ruins a busy machine
+        "OMP_WAIT_POLICY": "PASSIVE",  # otherwise PyTorch's threads spin, which slows a busy machine
         "BYTHEBOOK_THREADS": str(CORES),
         "HF_HUB_OFFLINE": "1",
         **variables,
     }
     peaks = [0.0]
-    own, busy, started = _children_seconds(), _busy_seconds(), time.perf_counter()
+    own, busy, started = _read_children_seconds(), _read_busy_seconds(), time.perf_counter()
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
         )
-        watcher = threading.Thread(target=_watch, args=(process, peaks))
+        watcher = threading.Thread(target=_watch_memory, args=(process, peaks))
         watcher.start()
         printed = process.communicate()[0]
         wall = time.perf_counter() - started
@@ -98,20 +98,20 @@ def run_child(command: Sequence[str], folder: Path, **variables: str) -> Finishe
             errors.seek(0)
             raise Failed((errors.read().strip().splitlines() or ["no message"])[-1])
     figures = json.loads(printed[printed.index("{") :])
-    spent = _children_seconds() - own
-    others = (_busy_seconds() - busy - spent) / (wall * (os.cpu_count() or 1))
+    spent = _read_children_seconds() - own
+    others = (_read_busy_seconds() - busy - spent) / (wall * (os.cpu_count() or 1))
     return Finished(figures, wall, spent, max(peaks), max(others, 0.0))
 
 
-def _watch(process: subprocess.Popen[str], peaks: list[float]) -> None:
+def _watch_memory(process: subprocess.Popen[str], peaks: list[float]) -> None:
     while process.poll() is None:
-        # Not getrusage: on Linux its peak outlives exec, so a child would report its parent's.
-        peaks.append(max(_memory_mb(process.pid, "VmHWM"), _tree_mb(process.pid)))
+        # Not getrusage: on Linux its peak survives exec, so a child would report its parent's.
+        peaks.append(max(_read_memory_mb(process.pid, "VmHWM"), _sum_memory_mb(process.pid)))
         time.sleep(0.05)
 
 
-def _memory_mb(pid: int, kind: str) -> float:
-    """Read a figure of a process's memory; one that has just ended holds nothing."""
+def _read_memory_mb(pid: int, kind: str) -> float:
+    """Read a memory figure of a process; 0 if it has just ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text("ascii", "replace")
         return int(status.split(f"{kind}:")[1].split()[0]) / 1024
@@ -119,22 +119,22 @@ def _memory_mb(pid: int, kind: str) -> float:
         return 0
 
 
-def _tree_mb(pid: int) -> float:
-    """Sum the memory of a process and of all below it."""
+def _sum_memory_mb(pid: int) -> float:
+    """Sum the memory of a process and its descendants."""
     below: list[str] = []
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             below += (task / "children").read_text("ascii").split()
-    return _memory_mb(pid, "VmRSS") + sum(_tree_mb(int(child)) for child in below)
+    return _read_memory_mb(pid, "VmRSS") + sum(_sum_memory_mb(int(child)) for child in below)
 
 
-def _children_seconds() -> float:
+def _read_children_seconds() -> float:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
-def _busy_seconds() -> float:
-    """Processor time that anything on the machine has used, or that was taken from it."""
+def _read_busy_seconds() -> float:
+    """Read the CPU time that everything on the machine has used, including stolen time."""
     user, nice, system, _idle, _waiting, *rest = map(
         int, Path("/proc/stat").read_text("ascii").split("\n")[0].split()[1:9]
     )
@@ -142,14 +142,14 @@ def _busy_seconds() -> float:
 
 
 def prepare_venv(folder: Path) -> Path:
-    """Install the peers into an environment of their own; give its Python."""
+    """Install the peers into their own environment, and return its Python."""
     command = [sys.executable, "-m", "benchmarks.peers.environment", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True)
     return folder / "bin" / "python"
 
 
 def list_peers(python: Path, texts: Path) -> list[System]:
-    """Name every peer in each of its batch sizes, with the command that runs it."""
+    """List every peer with each of its batch sizes, and the command that runs it."""
     model = next(python.parents[1].glob(f"lib/python*/site-packages/{WEIGHTS}"), Path(WEIGHTS))
     command = [str(python), "-W", "ignore", "-m"]
     given = ["--texts", str(texts), "--model", str(model), "--batch"]
@@ -161,7 +161,7 @@ def list_peers(python: Path, texts: Path) -> list[System]:
 
 
 def run_system(system: System, chunks: int) -> None:
-    """Let a peer, or the bare embedder, ingest the texts once."""
+    """Ingest the texts once with a peer or the bare embedder."""
     if system.failure:
         return
     try:
@@ -176,7 +176,7 @@ def run_system(system: System, chunks: int) -> None:
     system.versions = figures["versions"]
     spent = (figures["seconds"], figures["processor_seconds"])
     system.runs.append(Run(chunks, *spent, done.peak_mb, done.others))
-    print(f"  {system.name}: {system.speeds()[-1]:.1f} chunks/s", flush=True)
+    print(f"  {system.name}: {system.list_speeds()[-1]:.1f} chunks/s", flush=True)
 
 
 def run_ours(source: Path, ours: System, with_start: System) -> None:
@@ -186,19 +186,19 @@ def run_ours(source: Path, ours: System, with_start: System) -> None:
     measured = (done.processor_seconds, done.peak_mb, done.others)
     ours.runs.append(Run(embedded, float(done.figures["seconds"]), *measured))
     with_start.runs.append(Run(embedded, done.wall_seconds, *measured))
-    print(f"  {ours.name}: {ours.speeds()[-1]:.1f} chunks/s", flush=True)
+    print(f"  {ours.name}: {ours.list_speeds()[-1]:.1f} chunks/s", flush=True)
 
 
 def ingest_by_command(source: Path) -> Finished:
-    """Run `bythebook ingest` in a folder where nothing is."""
+    """Run `bythebook ingest` in an empty folder."""
     command = [sys.executable, "-m", "bythebook", "ingest", str(source), "--book", "x", "--json"]
-    command.append("--no-calibrate")  # its peers fit nothing to the book
+    command.append("--no-calibrate")  # the peers fit nothing to the book
     with tempfile.TemporaryDirectory() as folder:
         return run_child(command, Path(folder), BYTHEBOOK_DATA_DIR=f"{folder}/library")
 
 
 def measure(source: Path, venv: Path, rounds: int) -> dict[str, Any]:
-    """Run every system in turn, round after round, so that a busy machine hits all alike."""
+    """Run every system in turn, round after round, so that a busy machine slows all equally."""
     python = prepare_venv(venv)
     with tempfile.TemporaryDirectory() as scratch:
         texts = Path(scratch) / "texts.json"
@@ -217,12 +217,12 @@ def measure(source: Path, venv: Path, rounds: int) -> dict[str, Any]:
         "book": {"name": source.name, **book},
         "embedded_by_us": ours.runs[0].chunks,
         "machine": {"cores": os.cpu_count(), "cores_used": CORES},
-        "systems": [_summary(system) for system in (ours, with_start, *others)],
+        "systems": [_summarise(system) for system in (ours, with_start, *others)],
     }
 
 
-def _summary(system: System) -> dict[str, Any]:
-    runs, speeds = system.runs, system.speeds()
+def _summarise(system: System) -> dict[str, Any]:
+    runs, speeds = system.runs, system.list_speeds()
     known = {"system": system.name, "is_peer": system.is_peer, "versions": dict(system.versions)}
     if not runs or system.failure:
         return {**known, "failure": system.failure or "no run"}
@@ -238,7 +238,7 @@ def _summary(system: System) -> dict[str, Any]:
 
 
 def measure_long_book(books: Path, characters: int) -> dict[str, Any]:
-    """Ingest a very long book and give the most memory it took."""
+    """Ingest a very long book, and measure its peak memory."""
     module = "benchmarks.peers.long_book"
     with tempfile.TemporaryDirectory() as folder:
         make = [sys.executable, "-m", module, str(books), folder, str(characters)]

@@ -1,7 +1,7 @@
-"""Rate and latency of one service under 16 clients at once, on the sample book: `make load`.
+"""Measures rate and latency of one service under 16 clients at once, on the sample book: `make load`.
 
-Answered questions and foreign ones that are refused are measured apart. The clients run in a process
-of their own, and the share of a core that they take is reported, so that they do not pass for the service.
+Answered questions and refused foreign ones are measured separately. The clients run in their own process,
+and the share of a core that they use is reported, so that it is not mistaken for the service's.
 """
 
 import argparse
@@ -27,7 +27,7 @@ ANSWERED, REFUSED = "success", "low_relevance"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a client process is to do."""
+    """The work of a client process."""
 
     port: int
     questions: list[str]
@@ -37,7 +37,7 @@ class Load:
 
 
 class Client:
-    """One reader on one kept connection, who asks as soon as the answer is there."""
+    """One reader on one connection, who asks again as soon as the answer arrives."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -46,7 +46,7 @@ class Client:
         self.asked = 0
 
     async def run(self, start_at: int, warm_until: float, until: float) -> None:
-        """Ask until the time is over; what comes before the warm end is not counted."""
+        """Ask until the time is over; questions of the warm-up are not counted."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self._load.port)
         questions = cycle(self._load.questions[start_at:] + self._load.questions[:start_at])
         while (started := time.perf_counter()) < until:
@@ -80,7 +80,7 @@ async def _run_clients(load: Load) -> dict[str, Any]:
     warm_until = time.perf_counter() + min(3.0, load.seconds / 4)
     until = warm_until + load.seconds
     step = max(1, len(load.questions) // load.clients)
-    before = _own_cpu_seconds()
+    before = _read_own_cpu_seconds()
     await asyncio.gather(
         *(
             client.run(number * step % len(load.questions), warm_until, until)
@@ -91,19 +91,19 @@ async def _run_clients(load: Load) -> dict[str, Any]:
         "milliseconds": [value for client in clients for value in client.milliseconds],
         "others": sum(client.others for client in clients),
         "asked": sum(client.asked for client in clients),
-        "cpu_seconds": _own_cpu_seconds() - before,
+        "cpu_seconds": _read_own_cpu_seconds() - before,
     }
 
 
-def _own_cpu_seconds() -> float:
+def _read_own_cpu_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
-def put_under_load(load: Load, process_id: int) -> dict[str, float]:
-    """Run the clients in a process of their own, and measure the service meanwhile."""
+def measure_load(load: Load, process_id: int) -> dict[str, float]:
+    """Run the clients in their own process, and measure the service meanwhile."""
     order = json.dumps({name: getattr(load, name) for name in Load.__slots__})
-    memory, cpu, started = resident_megabytes(process_id), cpu_seconds(process_id), time.time()
+    memory, cpu, started = read_resident_mb(process_id), read_cpu_seconds(process_id), time.time()
     done = subprocess.run(
         [sys.executable, __file__, "--client"],
         input=order,
@@ -112,14 +112,14 @@ def put_under_load(load: Load, process_id: int) -> dict[str, float]:
         check=True,
     )
     taken = time.time() - started
-    cpu = cpu_seconds(process_id) - cpu
+    cpu = read_cpu_seconds(process_id) - cpu
     result = json.loads(done.stdout)
     times = sorted(result["milliseconds"])
     return {
         "per second": len(times) / load.seconds,
-        "p50 ms": _percentile(times, 50),
-        "p95 ms": _percentile(times, 95),
-        "p99 ms": _percentile(times, 99),
+        "p50 ms": _compute_percentile(times, 50),
+        "p95 ms": _compute_percentile(times, 95),
+        "p99 ms": _compute_percentile(times, 99),
         "asked": result["asked"],
         "counted": len(times),
         "of another outcome": result["others"],
@@ -127,28 +127,28 @@ def put_under_load(load: Load, process_id: int) -> dict[str, float]:
         "service CPU, cores": cpu / taken,
         "clients CPU, cores": result["cpu_seconds"] / taken,
         "memory before, MB": memory,
-        "memory after, MB": resident_megabytes(process_id),
+        "memory after, MB": read_resident_mb(process_id),
     }
 
 
-def _percentile(ordered: Sequence[float], at: float) -> float:
+def _compute_percentile(ordered: Sequence[float], at: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * at / 100))] if ordered else float("nan")
 
 
-def resident_megabytes(process_id: int) -> float:
+def read_resident_mb(process_id: int) -> float:
     """Read how much memory a process holds."""
     status = Path(f"/proc/{process_id}/status").read_text("ascii")
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
-def cpu_seconds(process_id: int) -> float:
-    """Read how much time a process has spent on cores, its own and the system's on its behalf."""
+def read_cpu_seconds(process_id: int) -> float:
+    """Read the CPU time of a process, its own and the system's on its behalf."""
     fields = Path(f"/proc/{process_id}/stat").read_text("ascii").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def choose(port: int, questions: Sequence[str], outcome: str) -> list[str]:
-    """Keep the questions that end as they should, by asking each once."""
+def choose_questions(port: int, questions: Sequence[str], outcome: str) -> list[str]:
+    """Choose the questions that have this outcome, by asking each once."""
 
     async def ask_all() -> list[str]:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -159,10 +159,10 @@ def choose(port: int, questions: Sequence[str], outcome: str) -> list[str]:
     return asyncio.run(ask_all())
 
 
-def search_cost(folder: Path, questions: Sequence[str]) -> dict[str, float]:
-    """Measure what it costs to embed and search a question, without the service around it."""
-    from bythebook.ask.plan import make_plan
-    from bythebook.ask.retrieve import retrieve
+def measure_search_cost(folder: Path, questions: Sequence[str]) -> dict[str, float]:
+    """Measure the cost of embedding and searching a question, without the service."""
+    from bythebook.ask.plan.make_plan import make_plan
+    from bythebook.ask.retrieve.passages import find_passages
     from bythebook.bootstrap import Core
     from bythebook.domain.questions import Question
     from bythebook.settings import Settings
@@ -171,7 +171,7 @@ def search_cost(folder: Path, questions: Sequence[str]) -> dict[str, float]:
 
     async def search_all() -> None:
         for question in questions:
-            await retrieve(make_plan(Question(question)), core)
+            await find_passages(make_plan(Question(question)), core)
 
     asyncio.run(search_all())
     before = time.process_time()
@@ -181,8 +181,8 @@ def search_cost(folder: Path, questions: Sequence[str]) -> dict[str, float]:
     return {"CPU, ms per question": cost}
 
 
-def not_recorded(folder: Path, asked: float) -> dict[str, float]:
-    """Say how many questions the records are short of, once the service has ended."""
+def count_unrecorded(folder: Path, asked: float) -> dict[str, float]:
+    """Count the questions that are missing in the records, after the service has ended."""
     with closing(sqlite3.connect(folder / "records.sqlite")) as records:
         kept = records.execute("SELECT count(*) FROM queries").fetchone()[0]
     return {"asked": asked, "not recorded": asked - kept}
@@ -190,7 +190,7 @@ def not_recorded(folder: Path, asked: float) -> dict[str, float]:
 
 def main() -> None:
     """Measure, print a table, write JSON."""
-    from benchmarks.service import QUESTIONS, measure_ingest, served
+    from benchmarks.service import QUESTIONS, measure_ingest, serve
 
     from bythebook.evaluate.sets import load_questions
 
@@ -206,23 +206,23 @@ def main() -> None:
     asked = 0.0
     with tempfile.TemporaryDirectory(prefix="bythebook-load-") as folder:
         measure_ingest(Path(folder))
-        figures["embedding and search"] = search_cost(Path(folder), kinds["foreign"])
-        with served(Path(folder)) as (port, process_id, _):
+        figures["embedding and search"] = measure_search_cost(Path(folder), kinds["foreign"])
+        with serve(Path(folder)) as (port, process_id, _):
             for kind, outcome in (("answered", ANSWERED), ("foreign", REFUSED)):
-                chosen = choose(port, kinds[kind], outcome)
+                chosen = choose_questions(port, kinds[kind], outcome)
                 load = Load(port, chosen, outcome, options.seconds, options.clients)
-                figures[kind] = put_under_load(load, process_id)
+                figures[kind] = measure_load(load, process_id)
                 asked += len(kinds[kind]) + figures[kind]["asked"]
-        figures["records"] = not_recorded(Path(folder), asked)
+        figures["records"] = count_unrecorded(Path(folder), asked)
     print(f"{options.clients} clients, {options.seconds:g} seconds each")
     for name, values in figures.items():
-        _show(name, values)
+        _print_figures(name, values)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(figures, indent=1))
 
 
-def _show(kind: str, figures: dict[str, float]) -> None:
+def _print_figures(kind: str, figures: dict[str, float]) -> None:
     print(kind)
     for name, value in figures.items():
         print(f"  {name:<30} {value:>9.2f}")

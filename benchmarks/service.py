@@ -1,6 +1,6 @@
-"""Speed and size of the whole service on the sample book: `make bench`.
+"""Measures speed and size of the whole service on the sample book: `make bench`.
 
-Everything is measured in one run on this machine, over HTTP on loopback, in a library of its own.
+Everything is measured in one run, over HTTP on loopback, in a temporary library.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from urllib.parse import urlencode
 
-from bythebook.ask.plan import make_plan
-from bythebook.ask.retrieve import retrieve
+from bythebook.ask.plan.make_plan import make_plan
+from bythebook.ask.retrieve.passages import find_passages
 from bythebook.bootstrap import Core, sample_book
 from bythebook.domain.questions import Question
 from bythebook.evaluate.figures import percentile
@@ -37,7 +37,7 @@ UNLIMITED = {f"BYTHEBOOK_LIMIT_{name}": "0" for name in ("KEY", "SESSION", "IP")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How one question went."""
+    """The status and time of one question."""
 
     status: str
     milliseconds: float
@@ -62,8 +62,8 @@ def measure_ingest(folder: Path) -> dict[str, float]:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[tuple[int, int, float]]:
-    """Start the service as an operator would; give port, process id and seconds to ready."""
+def serve(folder: Path) -> Iterator[tuple[int, int, float]]:
+    """Start the service as an operator would; yield port, process id and seconds to ready."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -92,7 +92,7 @@ def _is_ready(port: int) -> bool:
 
 
 def ask(connection: http.client.HTTPConnection, question: str) -> Reply:
-    """Ask one question over a connection that is kept."""
+    """Ask one question over an open connection."""
     body = json.dumps({"query": question})
     started = time.perf_counter()
     connection.request("POST", "/api/query", body, {"Content-Type": "application/json"})
@@ -101,7 +101,7 @@ def ask(connection: http.client.HTTPConnection, question: str) -> Reply:
 
 
 def measure_latency(port: int, questions: Sequence[str], rounds: int) -> dict[str, float]:
-    """Ask one after the other."""
+    """Ask the questions one after another."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     for question in questions[:10]:
         ask(connection, question)
@@ -117,7 +117,7 @@ def measure_latency(port: int, questions: Sequence[str], rounds: int) -> dict[st
 
 
 def measure_search(port: int, questions: Sequence[str]) -> dict[str, float]:
-    """Search for what the answers would be made of, as a page does while its reader types."""
+    """Search for sections, as a page does while a reader types."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     times = []
     for question in questions:
@@ -132,16 +132,16 @@ def measure_judging(folder: Path, questions: Sequence[str]) -> dict[str, float]:
     """Judge the first three passages found for each question."""
     core = Core(Settings(data_dir=folder))
 
-    async def judged() -> list[float]:
+    async def time_judging() -> list[float]:
         times = []
         for question in questions:
-            passages = await retrieve(make_plan(Question(question)), core.ask)
+            passages = await find_passages(make_plan(Question(question)), core.ask)
             started = time.perf_counter()
             await core.judge.judge(question, passages[:3])
             times.append((time.perf_counter() - started) * 1000)
         return times
 
-    times = asyncio.run(judged())
+    times = asyncio.run(time_judging())
     core.close()
     return {"judging three passages, p50 ms": percentile(times, 50)}
 
@@ -160,14 +160,14 @@ def measure_throughput(port: int, questions: Sequence[str], clients: int) -> dic
     return {f"questions/s, {clients} clients": answered / (time.perf_counter() - started)}
 
 
-def resident_megabytes(process_id: int) -> float:
-    """Read how much memory a process holds."""
+def read_resident_mb(process_id: int) -> float:
+    """Read the resident memory of a process."""
     status = Path(f"/proc/{process_id}/status").read_text("ascii")
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
-def installed_megabytes() -> float:
-    """Sum up what requirements/run.txt and the package itself put on disk."""
+def measure_installed_mb() -> float:
+    """Measure what requirements/run.txt and the package take on disk."""
     lines = (ROOT / "requirements" / "run.txt").read_text("ascii").splitlines()
     names = {line.split("==")[0] for line in lines if "==" in line}
     total = sum(path.stat().st_size for path in (ROOT / "src").rglob("*") if path.is_file())
@@ -194,14 +194,14 @@ def main() -> None:
     questions = [question.question for question in everything if question.split == "test"]
     with tempfile.TemporaryDirectory(prefix="bythebook-bench-") as folder:
         figures = measure_ingest(Path(folder)) | measure_judging(Path(folder), questions)
-        with served(Path(folder)) as (port, process_id, seconds):
+        with serve(Path(folder)) as (port, process_id, seconds):
             figures["serve to ready, seconds"] = seconds
             figures |= measure_latency(port, questions, options.rounds)
             figures |= measure_search(port, questions)
             for clients in (4, 16):
                 figures |= measure_throughput(port, questions, clients)
-            figures["resident memory, MB"] = resident_megabytes(process_id)
-    figures["installed size, MB"] = installed_megabytes()
+            figures["resident memory, MB"] = read_resident_mb(process_id)
+    figures["installed size, MB"] = measure_installed_mb()
     for name, value in figures.items():
         print(f"{name:<34} {value:>9.1f}")
     if options.json:

@@ -1,9 +1,9 @@
-"""How soon a reader sees something: nearest sections and the first verified sentence after Enter.
+"""Measures how soon a reader sees nearest sections and the first verified sentence after Enter.
 
     make bench-widget [ARGS="--questions 30"]
 
-Asks the sample book through the widget in Chromium, each question in a conversation of its own, and reads the
-times from the page itself.
+Asks the sample book through the widget in Chromium, each question in a new conversation, and reads the times
+from the page itself.
 """
 
 import argparse
@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 from statistics import quantiles
 
-from benchmarks.service import measure_ingest, served
+from benchmarks.service import measure_ingest, serve
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
-# Notes when the first link of the nearest sections and the first numeral come into the panel.
+# Records when the first link of the nearest sections and the first numeral appear in the panel.
 WATCH = """question => new Promise(done => {
   const root = document.querySelector('bythebook-ask').shadowRoot;
   const field = root.querySelector('textarea');
@@ -41,15 +41,15 @@ WATCH = """question => new Promise(done => {
 })"""
 
 
-def questions(count: int) -> list[str]:
-    """Take questions that the sample book answers."""
+def load_questions(count: int) -> list[str]:
+    """Load questions that the sample book answers."""
     lines = (ROOT / "evals" / "sample-book.jsonl").read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return [row["question"] for row in rows if row["kind"] == "answered"][:count]
 
 
 def measure(page: Page, url: str, asked: list[str]) -> dict[str, list[float]]:
-    """Ask all, the first once more before, so that the service is warm."""
+    """Ask all questions, after asking the first once to warm up the service."""
     times: dict[str, list[float]] = {"sections": [], "sentence": []}
     for place, question in enumerate([asked[0], *asked]):
         page.goto(url)
@@ -72,10 +72,10 @@ def main() -> None:
     path = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder:
         measure_ingest(Path(folder))
-        with served(Path(folder)) as (port, _, _), sync_playwright() as play:
+        with serve(Path(folder)) as (port, _, _), sync_playwright() as play:
             browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
             url = f"http://127.0.0.1:{port}/read/sample"
-            times = measure(browser.new_page(), url, questions(given.questions))
+            times = measure(browser.new_page(), url, load_questions(given.questions))
             browser.close()
     for name, label in (("sections", "nearest sections"), ("sentence", "first sentence")):
         found = times[name]

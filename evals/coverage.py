@@ -1,11 +1,11 @@
-"""How much of what a person sees in a book is found in its chunks, measured by independent code.
+"""Measures how much of the visible text of a book is in its chunks, by code independent of the readers.
 
 Usage: .venv/bin/python evals/coverage.py [--json PATH] [--worst N] [BOOK...]
 
-A book is one of the names below, or its start ("epub"). Real books are those of EVAL_DATA.
+A book is one of the names below, or the start of one ("epub"). Real books are read from EVAL_DATA.
 """
 
-# ruff: noqa: E402, T201 - run as a file, it looks for modules first, and prints
+# ruff: noqa: E402, T201 - run as a file: it sets the module path first, and prints
 
 import argparse
 import json
@@ -23,92 +23,92 @@ sys.path.insert(0, str(ROOT))
 from bythebook.bootstrap import Core
 from bythebook.domain.books import Chunk, Document
 from bythebook.ingest.chunk import cut_document
-from bythebook.ingest.distinct import Distinct
+from bythebook.ingest.duplicates import DuplicateFilter
 from bythebook.settings import Settings
 from evals.visible_text.comparison import Coverage, compare
-from evals.visible_text.epub_books import visible_epub
-from evals.visible_text.headings import Outline, folded
-from evals.visible_text.html_pages import Attributes, visible_site
-from evals.visible_text.markdown_books import visible_markdown
-from evals.visible_text.pdf_books import visible_pdf
-from evals.visible_text.rst_books import visible_rst
-from evals.visible_text.words import Visible
+from evals.visible_text.epub_books import extract_epub
+from evals.visible_text.headings import Outline, normalize_title
+from evals.visible_text.html_pages import Attributes, extract_site
+from evals.visible_text.markdown_books import extract_markdown
+from evals.visible_text.pdf_books import extract_pdf
+from evals.visible_text.rst_books import extract_rst
+from evals.visible_text.words import VisibleText
 
-See = Callable[[Path], Iterable[Visible]]
+Extract = Callable[[Path], Iterable[VisibleText]]
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredBook:
-    """A book, and what finds its visible words."""
+    """A book, and the function that extracts its visible text."""
 
     name: str
     path: Path
-    see: See
+    extract: Extract
     is_markdown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Whether chunks name the section and chapter that they stand in."""
+class PlaceCounts:
+    """How many chunks name the right section and chapter."""
 
     chunks: int
-    found: int  # whose words were seen in the source
+    found: int  # chunks whose words are in the visible text
     right_section: int
     right_chapter: int
-    wrong: tuple[str, ...]  # for finding out why
+    wrong: tuple[str, ...]  # descriptions, for finding the cause
 
-    def share(self, right: int) -> float:
-        """Give a percentage of the chunks that were found."""
+    def compute_percent(self, right: int) -> float:
+        """Compute a percentage of the chunks that were found."""
         return 100.0 * right / self.found if self.found else 0.0
 
 
-def known_books(books: Path | None) -> Iterator[MeasuredBook]:
-    """Give the sample book, and the real ones if their folder is there."""
-    yield MeasuredBook("sample", ROOT / "examples" / "book", visible_markdown, is_markdown=True)
+def list_books(books: Path | None) -> Iterator[MeasuredBook]:
+    """List the sample book, and the real books if their folder is given."""
+    yield MeasuredBook("sample", ROOT / "examples" / "book", extract_markdown, is_markdown=True)
     if books is None:
         return
-    yield MeasuredBook("rust-book", books / "rust-book", visible_markdown, is_markdown=True)
+    yield MeasuredBook("rust-book", books / "rust-book", extract_markdown, is_markdown=True)
     docusaurus = books / "docusaurus-docs" / "website"
-    yield MeasuredBook("docusaurus-docs", docusaurus, visible_markdown, is_markdown=True)
+    yield MeasuredBook("docusaurus-docs", docusaurus, extract_markdown, is_markdown=True)
     kubernetes = books / "kubernetes-docs"
-    yield MeasuredBook("kubernetes-docs", kubernetes, visible_markdown, is_markdown=True)
-    yield MeasuredBook("ros2-docs", books / "ros2-docs", visible_rst)
+    yield MeasuredBook("kubernetes-docs", kubernetes, extract_markdown, is_markdown=True)
+    yield MeasuredBook("ros2-docs", books / "ros2-docs", extract_rst)
     for path in sorted((books / "epub").glob("*.epub")):
-        yield MeasuredBook(f"epub/{path.stem}", path, visible_epub)
+        yield MeasuredBook(f"epub/{path.stem}", path, extract_epub)
     pdf = books / "openintro-pdf" / "openintro-main.pdf"
-    yield MeasuredBook("openintro-pdf", pdf, visible_pdf)
+    yield MeasuredBook("openintro-pdf", pdf, extract_pdf)
 
 
-def rendered_books(folder: Path) -> Iterator[MeasuredBook]:
-    """Give the sample book as a site, an EPUB and, where there is a Chromium, a PDF."""
+def render_books(folder: Path) -> Iterator[MeasuredBook]:
+    """Render the sample book as a site, an EPUB and, if Chromium is installed, a PDF."""
     from tests.rendered.chromium import find_chromium
     from tests.rendered.epub import render_epub
     from tests.rendered.pdf import render_pdf
     from tests.rendered.site import render_site
 
-    yield MeasuredBook("sample/html", render_site(folder / "site"), visible_site_content)
-    yield MeasuredBook("sample/epub", render_epub(folder / "book.epub"), visible_epub)
+    yield MeasuredBook("sample/html", render_site(folder / "site"), extract_site_content)
+    yield MeasuredBook("sample/epub", render_epub(folder / "book.epub"), extract_epub)
     if find_chromium():
-        yield MeasuredBook("sample/pdf", render_pdf(folder), visible_pdf)
+        yield MeasuredBook("sample/pdf", render_pdf(folder), extract_pdf)
 
 
-def visible_site_content(folder: Path) -> Iterator[Visible]:
-    """Give what is seen of each page where Docusaurus puts a page's own text."""
+def extract_site_content(folder: Path) -> Iterator[VisibleText]:
+    """Extract the visible text of each page from the element that holds its content in Docusaurus."""
 
     def is_content(_tag: str, given: Attributes) -> bool:
         return "theme-doc-markdown" in (given.get("class") or "").split()
 
-    return visible_site(folder, is_content)
+    return extract_site(folder, is_content)
 
 
-def count_roughly(texts: Sequence[str]) -> list[int]:
-    """Count tokens as well as it takes for chunks of about the usual size."""
+def estimate_tokens(texts: Sequence[str]) -> list[int]:
+    """Estimate token counts, well enough for chunks of about the usual size."""
     return [len(text) // 4 + 1 for text in texts]
 
 
 @contextmanager
-def opened_reader() -> Iterator[Callable[[Path], list[Document]]]:
-    """Give what reads a whole book by the product's own readers."""
+def open_reader() -> Iterator[Callable[[Path], list[Document]]]:
+    """Open a function that reads a whole book by the product's readers."""
     with tempfile.TemporaryDirectory(prefix="bythebook-coverage-") as folder:
         core = Core(Settings(data_dir=Path(folder)))
 
@@ -122,21 +122,21 @@ def opened_reader() -> Iterator[Callable[[Path], list[Document]]]:
             core.close()
 
 
-def indexed_chunks(documents: Sequence[Document]) -> list[list[Chunk]]:
-    """Give the chunks of each document that would be indexed, and those that say the same again."""
-    distinct = Distinct()
+def select_chunks(documents: Sequence[Document]) -> list[list[Chunk]]:
+    """Select the chunks of each document that would be indexed, and their duplicates."""
+    distinct = DuplicateFilter()
     texts: set[str] = set()
     kept: list[list[Chunk]] = []
     for document in documents:
-        indexed, left_out = distinct.sort(cut_document("book", document, count_roughly))
+        indexed, left_out = distinct.split(cut_document("book", document, estimate_tokens))
         texts.update("".join(chunk.text.split()) for chunk in indexed)
         again = [chunk for chunk, _ in left_out if "".join(chunk.text.split()) in texts]
         kept.append([*indexed, *again])
     return kept
 
 
-def held_words(chunks: Sequence[Chunk]) -> str:
-    """Give a document's text as chunks hold it, with each heading that one of them carries once."""
+def join_chunks(chunks: Sequence[Chunk]) -> str:
+    """Join the texts of a document's chunks, with each of their headings once."""
     own = {(chunk.heading_path, chunk.anchor) for chunk in chunks}
     paths = {path for path, _ in own}
     above = {path[:depth] for path in paths for depth in range(1, len(path))} - paths
@@ -145,34 +145,34 @@ def held_words(chunks: Sequence[Chunk]) -> str:
 
 
 def measure(book: MeasuredBook, chunks: Sequence[Sequence[Chunk]]) -> Coverage:
-    """Compare what is seen of a book with what its chunks hold."""
-    return compare(list(book.see(book.path)), [held_words(some) for some in chunks])
+    """Compare the visible text of a book with its chunks."""
+    return compare(list(book.extract(book.path)), [join_chunks(some) for some in chunks])
 
 
-def check_places(book: MeasuredBook, chunks: Sequence[Sequence[Chunk]]) -> Places:
-    """Look up where the chunks of a Markdown book stand."""
+def check_places(book: MeasuredBook, chunks: Sequence[Sequence[Chunk]]) -> PlaceCounts:
+    """Check the section and chapter of each chunk of a Markdown book."""
     outline = Outline(book.path)
     total = found = sections = chapters = 0
     wrong: list[str] = []
     for chunk in (chunk for some in chunks for chunk in some):
         total += 1
-        if not (places := outline.places(chunk.text)):
+        if not (places := outline.find_sections(chunk.text)):
             continue
         found += 1
-        is_section = any(folded(chunk.section) == place.title for place in places)
-        is_chapter = any(folded(chunk.chapter) in place.chapters for place in places)
+        is_section = any(normalize_title(chunk.section) == place.title for place in places)
+        is_chapter = any(normalize_title(chunk.chapter) in place.chapters for place in places)
         sections += is_section
         chapters += is_chapter
         if not (is_section and is_chapter):
-            meant = f"{' '.join(places[0].title)} / {sorted(places[0].chapters)}"
+            expected = f"{' '.join(places[0].title)} / {sorted(places[0].chapters)}"
             wrong.append(
-                f"{places[0].file}: {chunk.section} / {chunk.chapter}, not {meant}: {chunk.text[:60]!r}"
+                f"{places[0].file}: {chunk.section} / {chunk.chapter}, not {expected}: {chunk.text[:60]!r}"
             )
-    return Places(total, found, sections, chapters, tuple(wrong))
+    return PlaceCounts(total, found, sections, chapters, tuple(wrong))
 
 
 def main() -> None:
-    """Measure the books that were asked for, and print one table."""
+    """Measure the books named on the command line, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("books", nargs="*", metavar="BOOK", help="names, or how they start")
     parser.add_argument("--json", type=Path, help="write the figures here")
@@ -184,10 +184,10 @@ def main() -> None:
     print(
         f"{'book':<42}{'letters+digits':>15}{'covered':>10}{'extra':>8}{'section':>9}{'chapter':>9}"
     )
-    with opened_reader() as read, tempfile.TemporaryDirectory() as folder:
+    with open_reader() as read, tempfile.TemporaryDirectory() as folder:
         known = [
-            *known_books(Path(data) / "books" if data else None),
-            *rendered_books(Path(folder)),
+            *list_books(Path(data) / "books" if data else None),
+            *render_books(Path(folder)),
         ]
         chosen = [book for book in known if book.name.startswith(tuple(options.books) or "")]
         rows = [report(book, read, options.worst) for book in chosen]
@@ -199,8 +199,8 @@ def main() -> None:
 def report(
     book: MeasuredBook, read: Callable[[Path], list[Document]], worst: int
 ) -> dict[str, object]:
-    """Measure a book, and print its line."""
-    chunks = indexed_chunks(read(book.path))
+    """Measure a book, and print its row."""
+    chunks = select_chunks(read(book.path))
     coverage = measure(book, chunks)
     row: dict[str, object] = {
         "book": book.name,
@@ -216,11 +216,11 @@ def report(
         places = check_places(book, chunks)
         wrong = places.wrong
         row["chunks"], row["chunks_found"] = places.chunks, places.found
-        row["section_percent"] = round(places.share(places.right_section), 2)
-        row["chapter_percent"] = round(places.share(places.right_chapter), 2)
+        row["section_percent"] = round(places.compute_percent(places.right_section), 2)
+        row["chapter_percent"] = round(places.compute_percent(places.right_chapter), 2)
         line += f"{row['section_percent']:>8}%{row['chapter_percent']:>8}%"
     print(line, flush=True)
-    for name, missing in coverage.worst(worst):
+    for name, missing in coverage.list_worst(worst):
         print(f"    {name}: {' '.join(missing)[:400]}")
     for place in wrong[:worst]:
         print(f"    {place}")

@@ -1,4 +1,4 @@
-"""A scripted model that answers from the gold passage where it is shown one, and else says that nothing answers."""
+"""A scripted model that answers from the gold passage if it is given one, and otherwise says that nothing answers."""
 
 import json
 import re
@@ -13,12 +13,12 @@ _FENCED = re.compile(r"\[(\w{16}) (passage (\d+)|question)\]\n(.*?)\n\[\1 end\]"
 
 
 class GoldModel:
-    """Knows the quote that answers each question; says it as it stands, or within words of its own."""
+    """Knows the quote that answers each question; states it verbatim, or with words of its own."""
 
     def __init__(self, questions: Iterable[EvalQuestion], *, reworded: bool = False) -> None:
         self._golds = {one.question: one.golds for one in questions}
         self._reworded = reworded
-        self.shown = False  # whether the last call had the gold passage before it
+        self.shown = False  # whether the last call contained the gold passage
 
     def __call__(self, request: dict[str, Any]) -> Answer:
         """Answer one request in the form that it asks for."""
@@ -33,15 +33,15 @@ class GoldModel:
         passages = [(int(number), text) for number, text in fenced if number is not None]
         for gold in self._golds.get(question, ()):
             for number, text in passages:
-                if _folded(gold) in _folded(text):
+                if _collapse_spaces(gold) in _collapse_spaces(text):
                     self.shown = True
-                    return Answer(answer_text((self._said(gold), [(number, gold)])), piece=64)
+                    return Answer(answer_text((self._phrase(gold), [(number, gold)])), piece=64)
         self.shown = False
         return Answer(answer_text())
 
-    def _said(self, gold: str) -> str:
+    def _phrase(self, gold: str) -> str:
         return f"In short, {gold}" if self._reworded else gold
 
 
-def _folded(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())

@@ -1,13 +1,13 @@
-"""How often a reader who asks and clicks a citation sees exactly the quote marked, in real Chromium.
+"""Measures how often a reader who clicks a citation sees exactly its quote marked, in real Chromium.
 
 Usage: .venv/bin/python evals/marks.py [--json PATH] [--most N]
 
 Asks every answered question of the sample book's set in the widget of the reader page, over the real
-service, and clicks each citation of the answer: the page must hold the quote at the place that the
-link names, mark it and nothing else, and show it in the window, not covered by anything.
+service, and clicks each citation of the answer: the page must have the quote at the place in the link,
+mark it and nothing else, and show it in the window, not covered by anything.
 """
 
-# ruff: noqa: E402, T201 - run as a file, it looks for modules first, and prints
+# ruff: noqa: E402, T201 - run as a file: it sets the module path first, and prints
 
 import argparse
 import asyncio
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 BOOK = "physical-ai"
 QUESTIONS = ROOT / "evals" / "sample-book.jsonl"
-STARTS = (f"/read/{BOOK}/", f"/read/{BOOK}/glossary")  # by loading a page, and by turning one
+STARTS = (f"/read/{BOOK}/", f"/read/{BOOK}/glossary")  # by loading a page, and by moving to another
 _ANSWER, _LINK = ".card.answer, .card.caution", "a.read"
 _SETTLED = """mark => document.readyState === 'complete' && document.getElementById('quote')
   && new URLSearchParams(location.search).get('mark') === mark"""
@@ -54,22 +54,22 @@ _SEEN = """() => {
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the questions."""
+    """Counts of the questions and their citations."""
 
     asked: int = 0
     answered: int = 0
-    right: int = 0  # answered, and every citation opened and marked as it should
+    right: int = 0  # answered, with every citation opened and marked correctly
     citations: int = 0
     wrong: list[str] = field(default_factory=list)
 
     @property
     def share(self) -> float:
-        """Give the share of answered questions of which every citation is right."""
+        """The share of answered questions whose citations are all right."""
         return self.right / self.answered if self.answered else 0.0
 
 
 def measure(page: "Page", service: str, questions: Sequence[EvalQuestion]) -> Tally:
-    """Ask each question as a conversation of its own, and follow all its citations."""
+    """Ask each question in a new conversation, and follow all its citations."""
     tally = Tally()
     for number, question in enumerate(questions):
         tally.asked += 1
@@ -88,7 +88,7 @@ def measure(page: "Page", service: str, questions: Sequence[EvalQuestion]) -> Ta
 
 
 def begin(page: "Page", service: str, number: int) -> None:
-    """Open a page of the book with a conversation that has not begun; which one goes by turns."""
+    """Open a page of the book with an empty conversation, alternating between the start pages."""
     page.goto(service + STARTS[number % len(STARTS)].rstrip("/"))
     page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     page.reload()
@@ -96,7 +96,7 @@ def begin(page: "Page", service: str, number: int) -> None:
 
 
 def ask(page: "Page", question: str) -> "Locator":
-    """Ask in the widget, wait for the whole reply, and give the links of its citations."""
+    """Ask in the widget, wait for the whole reply, and return the links of its citations."""
     widget = page.locator("bythebook-ask")
     field = widget.locator("textarea")
     field.fill(question)
@@ -108,7 +108,7 @@ def ask(page: "Page", question: str) -> "Locator":
 
 
 def follow(page: "Page", service: str, link: "Locator") -> str:
-    """Click a citation and say what is wrong with what is then seen; nothing if all is right."""
+    """Click a citation, and return what is wrong with what the page shows, or an empty string."""
     address = urlsplit(str(link.get_attribute("href")))
     mark = parse_qs(address.query)["mark"][0]
     start, end, _ = mark.split("-")
@@ -121,21 +121,21 @@ def follow(page: "Page", service: str, link: "Locator") -> str:
     link.click()
     page.wait_for_function(_SETTLED, arg=mark)
     seen = page.evaluate(_SEEN)
-    if _letters("".join(seen["marks"])) != _letters(quote):
+    if _normalize("".join(seen["marks"])) != _normalize(quote):
         return f"marked {seen['marks']!r} for {quote!r}"
-    if _letters(shown.rstrip("…")) not in _letters(quote):
+    if _normalize(shown.rstrip("…")) not in _normalize(quote):
         return f"the card says {shown!r}, the page {quote!r}"
-    return "" if seen["seen"] else f"{quote!r} is not seen"
+    return "" if seen["seen"] else f"{quote!r} is not visible"
 
 
-def _letters(text: str) -> str:
-    """Give a text as it is told apart here: a table's cells are set apart by no sign of their own."""
+def _normalize(text: str) -> str:
+    """Remove spaces and column marks: the page shows no text between the cells of a table."""
     return "".join(re.sub(r" \| |\|", " ", text).split())
 
 
 @contextmanager
-def chromium_page() -> Iterator["Page"]:
-    """Open a page of real Chromium, for the length of a with block."""
+def open_chromium() -> Iterator["Page"]:
+    """Open a page of real Chromium for a with block."""
     from playwright.sync_api import sync_playwright
     from tests.rendered.chromium import find_chromium
 
@@ -147,8 +147,8 @@ def chromium_page() -> Iterator["Page"]:
 
 
 @contextmanager
-def sample_service() -> Iterator[str]:
-    """Serve the sample book, for the length of a with block."""
+def serve_sample() -> Iterator[str]:
+    """Serve the sample book for a with block."""
     from tests.conftest import free_port, serving
 
     with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +168,7 @@ def main() -> None:
     given = parser.parse_args()
     questions = [one for one in load_questions(QUESTIONS) if one.kind == "answered"]
     started = time.monotonic()
-    with sample_service() as service, chromium_page() as page:
+    with serve_sample() as service, open_chromium() as page:
         tally = measure(page, service, questions[: given.most])
     figures = {
         "questions": tally.asked,

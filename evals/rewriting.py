@@ -1,10 +1,10 @@
-"""How well follow-up questions are made to stand alone, against what people wrote.
+"""Measures how well follow-up questions are rewritten as standalone ones, compared with what people wrote.
 
 Usage: EVAL_DATA=... .venv/bin/python evals/rewriting.py [--tuning-half] [--no-retrieval]
 
-CANARD (dev): each dialogue is in the half that was tuned on if the first byte of the SHA-256 of its
-QuAC_dialog_id is even, else in the half that is reported. Its article title is given as a first turn.
-MTRAG: passages are looked for by last turn, rewrite and human rewrite, among those that are relevant to
+CANARD (dev): a dialogue belongs to the half for tuning if the first byte of the SHA-256 of its
+QuAC_dialog_id is even, otherwise to the half that is reported. Its article title is given as a first turn.
+MTRAG: passages are searched by last turn, rewrite and human rewrite, among those that are relevant to
 any turn and a sample of the others; nothing was tuned on it.
 """
 
@@ -27,11 +27,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bythebook.adapters.minilm import MiniLm
+from bythebook.adapters.models.minilm import MiniLm
 from bythebook.ask.conversation.standalone import standalone_question
 from bythebook.domain.conversations import Turn
 
-SAMPLED = 2000  # passages of each corpus besides the relevant ones
+SAMPLED = 2000  # passages of each corpus, in addition to the relevant ones
 _SMALL = frozenset(
     """a an the of in on at to for from by with about and or is are was were be been do does did has have had
     what which who when where why how it its he his she her they their them this that these those him there
@@ -41,7 +41,7 @@ _SMALL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A question in its conversation, and how a person made it stand alone."""
+    """A question in its conversation, and how a person rewrote it."""
 
     conversation: str
     turns: tuple[Turn, ...]
@@ -52,8 +52,8 @@ class FollowUp:
 Rewrites = Sequence[str]
 
 
-def words(text: str) -> list[str]:
-    """Give the words of a text in lower case."""
+def split_words(text: str) -> list[str]:
+    """Split a text into lower-case words."""
     return re.findall(r"\w+", text.lower())
 
 
@@ -72,23 +72,23 @@ def read_canard(path: Path, *, tuning_half: bool) -> list[FollowUp]:
     return found
 
 
-def as_asked(cases: Sequence[FollowUp]) -> Rewrites:
-    """Leave every question as it is."""
+def keep_questions(cases: Sequence[FollowUp]) -> Rewrites:
+    """Keep every question as it is."""
     return [case.question for case in cases]
 
 
-def after_last(cases: Sequence[FollowUp]) -> Rewrites:
-    """Put the question before in front of each question."""
+def prepend_last_questions(cases: Sequence[FollowUp]) -> Rewrites:
+    """Put the previous question in front of each question."""
     return [f"{case.turns[-1].question} {case.question}" for case in cases]
 
 
-def rewritten(cases: Sequence[FollowUp]) -> Rewrites:
-    """Rewrite from the questions as they were asked."""
+def rewrite_questions(cases: Sequence[FollowUp]) -> Rewrites:
+    """Rewrite each question, given the earlier ones as asked."""
     return [standalone_question(case.question, case.turns) for case in cases]
 
 
-def rewritten_in_turn(cases: Sequence[FollowUp]) -> Rewrites:
-    """Rewrite from what earlier questions of the conversation were rewritten to."""
+def rewrite_in_turn(cases: Sequence[FollowUp]) -> Rewrites:
+    """Rewrite each question, given the rewrites of the earlier ones."""
     known: dict[tuple[str, str], str] = {}
     found = []
     for case in cases:
@@ -101,33 +101,33 @@ def rewritten_in_turn(cases: Sequence[FollowUp]) -> Rewrites:
     return found
 
 
-def overlap(one: str, other: str, size: int) -> float:
-    """Give the F1 of two texts' runs of words of a size (ROUGE-1, ROUGE-2)."""
+def compute_rouge(one: str, other: str, size: int) -> float:
+    """Compute the F1 of two texts' word n-grams (ROUGE-1, ROUGE-2)."""
     counts = [
-        Counter(zip(*(words(text)[start:] for start in range(size)), strict=False))
+        Counter(zip(*(split_words(text)[start:] for start in range(size)), strict=False))
         for text in (one, other)
     ]
     total = sum(counts[0].values()) + sum(counts[1].values())
     return 2 * sum((counts[0] & counts[1]).values()) / total if total else 1.0
 
 
-def report_canard(name: str, cases: Sequence[FollowUp], rewrites: Rewrites) -> None:
-    """Print one line of the table."""
+def print_canard(name: str, cases: Sequence[FollowUp], rewrites: Rewrites) -> None:
+    """Print one row of the table."""
     needed = found = added = right = kept = alone = changed = 0
     for case, rewrite in zip(cases, rewrites, strict=True):
-        asked, human = set(words(case.question)), set(words(case.human))
-        missing, new = human - asked - _SMALL, set(words(rewrite)) - asked - _SMALL
+        asked, human = set(split_words(case.question)), set(split_words(case.human))
+        missing, new = human - asked - _SMALL, set(split_words(rewrite)) - asked - _SMALL
         needed, found = needed + len(missing), found + len(missing & new)
         added, right = added + len(new), right + len(new & human)
-        is_same = words(rewrite) == words(case.question)
-        if words(case.question) == words(case.human):
+        is_same = split_words(rewrite) == split_words(case.question)
+        if split_words(case.question) == split_words(case.human):
             alone, kept = alone + 1, kept + is_same
         else:
             changed += not is_same
     rouge = [
         100
         * statistics.fmean(
-            overlap(r, case.human, size) for r, case in zip(rewrites, cases, strict=True)
+            compute_rouge(r, case.human, size) for r, case in zip(rewrites, cases, strict=True)
         )
         for size in (1, 2)
     ]
@@ -138,7 +138,7 @@ def report_canard(name: str, cases: Sequence[FollowUp], rewrites: Rewrites) -> N
 
 
 def measure_canard(path: Path, *, tuning_half: bool) -> None:
-    """Print how near the rewrites come to those of people."""
+    """Print how close the rewrites are to those of people."""
     cases = read_canard(path, tuning_half=tuning_half)
     print(
         f"CANARD dev, {'tuned on' if tuning_half else 'held out'} half: {len(cases)} questions, %"
@@ -147,17 +147,17 @@ def measure_canard(path: Path, *, tuning_half: bool) -> None:
         f"{'':<34}{'ROUGE-1':>8}{'ROUGE-2':>8}{'recall':>9}{'precision':>11}{'kept':>9}{'changed':>10}"
     )
     ways: dict[str, Callable[[Sequence[FollowUp]], Rewrites]] = {
-        "question as it is": as_asked,
-        "last question + question": after_last,
-        "rewritten": rewritten,
-        "rewritten, turns rewritten too": rewritten_in_turn,
+        "question as it is": keep_questions,
+        "last question + question": prepend_last_questions,
+        "rewritten": rewrite_questions,
+        "rewritten, turns rewritten too": rewrite_in_turn,
     }
     for name, way in ways.items():
         started = time.perf_counter()
         rewrites = way(cases)
         spent = time.perf_counter() - started
-        report_canard(name, cases, rewrites)
-        if way is rewritten:
+        print_canard(name, cases, rewrites)
+        if way is rewrite_questions:
             each = f"{1000 * spent / len(cases):.2f} ms a question"
     print(
         "recall, precision: of the content words that people added; kept: of the questions that people left"
@@ -169,16 +169,16 @@ def measure_canard(path: Path, *, tuning_half: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """Passages, findable by meaning and by words."""
+    """Passages, searchable by meaning and by words."""
 
     names: list[str]
     vectors: NDArray[np.float32]
     postings: dict[str, list[tuple[int, float]]]
 
-    def ranked(self, question: str, vector: NDArray[np.float32]) -> list[str]:
-        """Give the ten passages that stand highest in both rankings together."""
+    def rank(self, question: str, vector: NDArray[np.float32]) -> list[str]:
+        """Return the ten passages that rank highest by both searches together."""
         by_words = np.zeros(len(self.names), np.float32)
-        for word in set(words(question)) - _SMALL:
+        for word in set(split_words(question)) - _SMALL:
             for place, weight in self.postings.get(word, ()):
                 by_words[place] += weight
         fused = np.zeros(len(self.names), np.float64)
@@ -188,8 +188,8 @@ class Retrieval:
 
 
 def index_words(texts: Sequence[str]) -> dict[str, list[tuple[int, float]]]:
-    """Weigh every word of every passage as BM25 does."""
-    counts = [Counter(words(text)) for text in texts]
+    """Weight every word of every passage as BM25 does."""
+    counts = [Counter(split_words(text)) for text in texts]
     mean = statistics.fmean(count.total() for count in counts)
     seen = Counter(word for count in counts for word in count)
     postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -202,7 +202,7 @@ def index_words(texts: Sequence[str]) -> dict[str, list[tuple[int, float]]]:
 
 
 def open_retrieval(path: Path, relevant: set[str], embedder: MiniLm) -> Retrieval:
-    """Index the relevant passages and a sample of the others; vectors are kept for the next run."""
+    """Index the relevant passages and a sample of the others; vectors are cached for the next run."""
     passages = {}
     others = []
     for line in path.read_text("utf-8").splitlines():
@@ -232,11 +232,11 @@ def measure_mtrag(folder: Path) -> None:
         relevant = {name for entry in chosen for name in entry["relevant"]}
         retrieval = open_retrieval(folder / f"corpus_{domain}.jsonl", relevant, embedder)
         for entry in chosen:
-            for way, question in mtrag_questions(entry).items():
-                ranked = retrieval.ranked(question, embedder.encode([question])[0])
-                figures = found_in(ranked, set(entry["relevant"]))
+            for way, question in make_mtrag_questions(entry).items():
+                ranked = retrieval.rank(question, embedder.encode([question])[0])
+                figures = score_ranking(ranked, set(entry["relevant"]))
                 found[way].append(figures)
-                if mtrag_questions(entry)["rewritten"] != entry["question"]:
+                if make_mtrag_questions(entry)["rewritten"] != entry["question"]:
                     found[f"  {way}, of those changed"].append(figures)
     print(
         f"MTRAG: {len(entries)} later turns, {SAMPLED} passages and the relevant ones per corpus, %"
@@ -247,8 +247,8 @@ def measure_mtrag(folder: Path) -> None:
         print(f"{way:<40}{len(found[way]):>6}{recall:>10.1f}{rank:>8.1f}")
 
 
-def mtrag_questions(entry: dict[str, object]) -> dict[str, str]:
-    """Give what is looked for: the turn alone, with the one before, rewritten by us and by people."""
+def make_mtrag_questions(entry: dict[str, object]) -> dict[str, str]:
+    """Return the turn alone, with the previous one, rewritten by the product and by people."""
     history, question = entry["history"], str(entry["question"])
     if not isinstance(history, list):
         raise TypeError(f"history of {entry['id']} is not a list")
@@ -262,8 +262,8 @@ def mtrag_questions(entry: dict[str, object]) -> dict[str, str]:
     }
 
 
-def found_in(ranked: Sequence[str], relevant: set[str]) -> tuple[float, float]:
-    """Give the share of the relevant passages in the first five, and one over the first one's rank."""
+def score_ranking(ranked: Sequence[str], relevant: set[str]) -> tuple[float, float]:
+    """Return recall at five, and the reciprocal rank of the first relevant passage."""
     first = next((rank for rank, name in enumerate(ranked, 1) if name in relevant), None)
     return len(relevant & set(ranked[:5])) / min(len(relevant), 5), 1 / first if first else 0.0
 

@@ -13,12 +13,12 @@ from typing import Self
 
 import httpx
 import pytest
-import uvicorn
 from hypothesis import HealthCheck
 from hypothesis import settings as properties
 
 from bythebook.bootstrap import Core, sample_book
 from bythebook.http.app import create_app
+from bythebook.http.wire.server import make_server
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import Settings
 from tests.guard import network_guard
@@ -108,6 +108,7 @@ def sample_core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
         port=free_port(),
         limit_ip=0,  # the tests share one server
         limit_session=0,
+        max_wait_seconds=60,  # a busy machine is slow, not overloaded
     )
     core = remember(Core(settings))
     asyncio.run(ingest(IngestOrder(str(sample_book()), SAMPLE), core.ingest, lambda _: None))
@@ -130,8 +131,8 @@ class serving:  # noqa: N801 - reads as a verb
 
     def __enter__(self) -> Self:
         port = self.core.settings.port
-        config = uvicorn.Config(create_app(self.core.service()), port=port, log_level="error")
-        self._server = uvicorn.Server(config)
+        service = self.core.service()
+        self._server = make_server(create_app(service), service.draining, port=port)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
         self.url = f"http://127.0.0.1:{port}"

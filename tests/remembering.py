@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bythebook.adapters.inference import Crew
-from bythebook.adapters.judge_model import Floats, JudgeModel, Pair
-from bythebook.adapters.minilm import MiniLm
-from bythebook.adapters.onnx_judge import OnnxJudge
+from bythebook.adapters.models.inference import Crew
+from bythebook.adapters.models.judge_model import Floats, JudgeModel, Pair, load_weights
+from bythebook.adapters.models.minilm import MiniLm
+from bythebook.ask.read.judge import ReadingJudge
 from bythebook.bootstrap import Core
 
 
@@ -19,9 +19,9 @@ class RememberingMiniLm(MiniLm):
         super().__init__(crew=crew)
         self._known: dict[str, NDArray[np.float32]] = {}
 
-    def _encode_one(self, text: str) -> NDArray[np.float32]:
+    def _encode_one(self, text: str, *, urgent: bool = False) -> NDArray[np.float32]:
         if text not in self._known:
-            self._known[text] = super()._encode_one(text)
+            self._known[text] = super()._encode_one(text, urgent=urgent)
         return self._known[text]
 
 
@@ -41,12 +41,13 @@ class RememberingJudgeModel(JudgeModel):
 
 def remember(core: Core) -> Core:
     """Give a core the models that remember, the same to all cores of this process; before it asks."""
-    core.__dict__["encoder"], core.__dict__["judge"] = _models()
+    encoder, judge = _models()
+    core.replace(encoder=encoder, judge=judge)
     return core
 
 
 @cache
-def _models() -> tuple[MiniLm, OnnxJudge]:
+def _models() -> tuple[MiniLm, ReadingJudge]:
     crew = Crew()
     encoder = RememberingMiniLm(crew)
-    return encoder, OnnxJudge(RememberingJudgeModel(crew), encoder)
+    return encoder, ReadingJudge(RememberingJudgeModel(crew), encoder, load_weights())

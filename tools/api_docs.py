@@ -14,7 +14,7 @@ from typing import Any
 
 from bythebook.bootstrap import Core
 from bythebook.http.app import create_app
-from bythebook.http.description import operations
+from bythebook.http.contracts.description import operations
 from bythebook.settings import Settings
 
 TARGET = Path(__file__).parents[1] / "docs" / "api.md"

@@ -1,6 +1,6 @@
 """Records what the service answers about the sample book, as examples for the API's description.
 
-python tools/api_examples.py            write src/bythebook/http/examples.json
+python tools/api_examples.py            write src/bythebook/http/contracts/examples.json
 python tools/api_examples.py --check    say whether the file is what the service answers now
 """
 
@@ -26,7 +26,7 @@ from bythebook.http.app import create_app
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import Settings
 
-TARGET = Path(__file__).parents[1] / "src" / "bythebook" / "http" / "examples.json"
+TARGET = Path(__file__).parents[1] / "src" / "bythebook" / "http" / "contracts" / "examples.json"
 URL = "https://ask.example.org"
 HOME, ELSEWHERE = "https://book.example.org", "https://elsewhere.example"
 SESSION = "550e8400-e29b-41d4-a716-446655440000"

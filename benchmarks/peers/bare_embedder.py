@@ -1,17 +1,17 @@
-"""Embed with the bundled model and do nothing else: the most that our ingest could reach."""
+"""Embeds with the bundled model and does nothing else: the upper bound of our ingest."""
 
 from typing import Any
 
-from benchmarks.peers.measured import arguments, measure
+from benchmarks.peers.measure import measure, read_arguments
 
-from bythebook.adapters.minilm import MiniLm
+from bythebook.adapters.models.minilm import MiniLm
 
 THREADS = 2
 
 
 def main() -> None:
     """Encode every text in one call."""
-    given = arguments()
+    given = read_arguments()
     encoder = MiniLm(threads=THREADS)
 
     def nearest(vectors: Any, text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Make the environment that the peers run in, or keep the one that is there."""
+"""Makes the environment that the peers run in, or keeps an existing one."""
 
 import re
 import subprocess
@@ -28,14 +28,14 @@ def prepare(folder: Path) -> None:
 
 
 def _install(python: Path, *what: str) -> str:
-    """Install, or give the reason why not."""
+    """Install packages; return the reason for a failure, or an empty string."""
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     done = subprocess.run([*command, *what], check=False, capture_output=True, text=True)
     return (done.stderr.strip().splitlines() or ["no reason given"])[-1] if done.returncode else ""
 
 
 def _install_one_by_one(python: Path, one: Path) -> None:
-    """Install whatever can be, so that one missing package costs only the peers that need it."""
+    """Install each package by itself, so that a missing one affects only the peers that need it."""
     for block in re.split(r"\n(?=\S)", LOCK.read_text("ascii")):
         one.write_text(block + "\n", "ascii")
         if failure := _install(python, "--require-hashes", "--no-deps", "-r", str(one)):

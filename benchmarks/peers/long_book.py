@@ -1,4 +1,4 @@
-"""Make a very long book: the pages of real ones again and again, so numbered that texts differ."""
+"""Makes a very long book: the pages of real ones repeated, numbered so that texts differ."""
 
 import argparse
 import json
@@ -10,11 +10,11 @@ from pathlib import Path
 
 
 def make_long_book(pages: Sequence[str], characters: int, folder: Path) -> int:
-    """Write pages until there is text enough; give its length."""
+    """Write pages until there is enough text, and return its length."""
     written = 0
     for copy in count(1):
         for place, page in enumerate(pages):
-            # No two copies of a paragraph are equal: what is said twice is indexed once.
+            # No two copies of a paragraph are equal: duplicates are indexed once.
             text = re.sub(r"(\w)(?=[.:]?\n)", rf"\1 ({copy})", page)
             text = f"# Page {place} of copy {copy}\n\n{text}"
             (folder / f"{copy:03}-{place:05}.md").write_text(text, "utf-8")

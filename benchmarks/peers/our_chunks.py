@@ -1,11 +1,11 @@
-"""Write the distinct texts that our ingest of a book embeds, so that peers get the same."""
+"""Writes the distinct texts that our ingest of a book embeds, so that the peers get the same."""
 
 import argparse
 import json
 import tempfile
 from pathlib import Path
 
-from bythebook.adapters.minilm import MiniLm
+from bythebook.adapters.models.minilm import MiniLm
 from bythebook.bootstrap import Core
 from bythebook.ingest.chunk import cut_document
 from bythebook.settings import Settings

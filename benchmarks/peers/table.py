@@ -1,4 +1,4 @@
-"""Print a report of benchmarks/ingest.py: python -m benchmarks.peers.table REPORT."""
+"""Prints a report of benchmarks/ingest.py: python -m benchmarks.peers.table REPORT."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ OURS, BARE = "ByTheBook, folder to index", "bare embedder"
 
 
 def print_comparison(found: Mapping[str, Any]) -> None:
-    """Print what was measured, then the table."""
+    """Print how it was measured, then the table."""
     book, machine = found["book"], found["machine"]
     print(
         f"\n{book['name']}: {book['chunks']} distinct chunks ({found['embedded_by_us']} embedded by"
@@ -45,7 +45,7 @@ def print_comparison(found: Mapping[str, Any]) -> None:
 
 
 def print_long_book(found: Mapping[str, Any]) -> None:
-    """Print what the longest book took."""
+    """Print the peak memory of the long book."""
     print(
         f"{found['markdown_characters']:,} characters of Markdown, {found['chunks']} chunks,"
         f" {found['embedded']} embedded: peak {found['peak_mb']:.0f} MB"

@@ -1,6 +1,6 @@
 """Ingest with LangChain into its FAISS store."""
 
-from benchmarks.peers.measured import arguments, measure
+from benchmarks.peers.measure import measure, read_arguments
 from langchain_community.vectorstores import FAISS  # type: ignore[import-not-found]
 from langchain_huggingface import HuggingFaceEmbeddings  # type: ignore[import-not-found]
 
@@ -9,7 +9,7 @@ PACKAGES = ["langchain-community", "faiss-cpu", "sentence-transformers", "torch"
 
 def main() -> None:
     """Embed and index every text by `FAISS.from_texts`."""
-    given = arguments()
+    given = read_arguments()
     model = HuggingFaceEmbeddings(
         model_name=str(given.model),
         model_kwargs={"device": "cpu"},

@@ -1,6 +1,6 @@
 """Ingest with LlamaIndex into the vector store it uses by itself, in memory."""
 
-from benchmarks.peers.measured import arguments, measure
+from benchmarks.peers.measure import measure, read_arguments
 from llama_index.core import VectorStoreIndex  # type: ignore[import-not-found]
 from llama_index.core.schema import TextNode  # type: ignore[import-not-found]
 from llama_index.embeddings.huggingface import (  # type: ignore[import-not-found]
@@ -12,7 +12,7 @@ PACKAGES = ["llama-index-core", "sentence-transformers", "torch"]
 
 def main() -> None:
     """Embed and index every text as a node of a `VectorStoreIndex`."""
-    given = arguments()
+    given = read_arguments()
     model = HuggingFaceEmbedding(
         model_name=str(given.model), device="cpu", embed_batch_size=given.batch
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.peers.measured import arguments, measure
+from benchmarks.peers.measure import measure, read_arguments
 from txtai import Embeddings  # type: ignore[import-not-found]
 
 PACKAGES = ["txtai", "faiss-cpu", "transformers", "torch"]
@@ -12,7 +12,7 @@ MOST_TOKENS = 256  # the other two read this limit from the weights' folder
 
 def main() -> None:
     """Embed and index every text by `Embeddings.index`."""
-    given = arguments()
+    given = read_arguments()
     embeddings = Embeddings(
         path=str(given.model),
         content=True,

@@ -1,1 +1,1 @@
-"""Clean drafts, and ways to spoil them."""
+"""Clean drafts, and ways to corrupt them."""

@@ -1,4 +1,4 @@
-"""Ways to spoil a clean draft; each gives nothing where a draft has nothing to spoil so."""
+"""Ways to corrupt a clean draft; each returns None if the draft has nothing that it can change."""
 
 import random
 import re
@@ -24,6 +24,7 @@ _OTHER_UNITS: Mapping[str, str] = {
 _UNIT = re.compile(
     rf"(?<=\d)(\s?)({'|'.join(map(re.escape, sorted(_OTHER_UNITS, key=len, reverse=True)))})(?!\w)"
 )
+_LIST_NUMBER = re.compile(r"\s*\d+[.)]\s.*")
 _VERB = re.compile(r"\b(is|are|was|were|can|will|has|had|should|must|may|could|would|does|did)\b")
 _NOT = re.compile(
     r"\b(is|are|was|were|can|will|should|must|may|could|would|does|did|do) not\b|\bcannot\b"
@@ -34,20 +35,20 @@ _HEDGE = re.compile(
 _SIDES = re.compile(
     r"\b(from) (\w+) (to) (\w+)\b|\b(\w+) ((?:rather|more|less|\w+er) than) (\w+)\b"
 )
-Spoil = Callable[[Case, "Spoiler"], Case | None]
+Corruption = Callable[[Case, "CorruptionSource"], Case | None]
 
 
-class Spoiler:
-    """Chance, and words of the book at hand and of another to put for those that stand there."""
+class CorruptionSource:
+    """A random source, and words of this book and of another to substitute."""
 
     def __init__(self, cases: Sequence[Case], foreign: Sequence[Case], seed: int) -> None:
-        self.chance = random.Random(seed)  # noqa: S311 - chosen anew, yet the same each time
+        self.random = random.Random(seed)  # noqa: S311 - a fixed seed
         self.cases = cases
         self.foreign = foreign
 
     @cached_property
     def names(self) -> list[str]:
-        """Names that stand in the book; a word that it writes small as well is none."""
+        """Names in the book; a word that it also writes in lower case is not a name."""
         found = {name for case in self.cases for name in names(case.draft.text)}
         texts = " ".join(passage.chunk.text for case in self.cases for passage in case.passages)
         small = set(re.findall(r"\b[^\W\d_A-Z]\w+", texts)) | OPENERS
@@ -59,116 +60,118 @@ class Spoiler:
         found = {w for case in self.cases for w in re.findall(r"\b[a-z]{5,}\b", case.draft.text)}
         return sorted(found)
 
-    def other(self, words: Sequence[str], than: str) -> str | None:
-        """Choose a word that is no form of another."""
+    def choose_other(self, words: Sequence[str], than: str) -> str | None:
+        """Choose a word that is not a form of another."""
         fit = [word for word in words if word[:3].casefold() != than[:3].casefold()]
-        return self.chance.choice(fit) if fit else None
+        return self.random.choice(fit) if fit else None
 
 
-def changed_number(case: Case, spoiler: Spoiler) -> Case | None:
-    """Put another number for one that is written in figures."""
+def change_number(case: Case, source: CorruptionSource) -> Case | None:
+    """Replace a number that is written in digits."""
     text = case.draft.text
     found = [
         number
         for number in numbers(text)
         if re.fullmatch(r"[\d.,]+", text[number.start : number.end])
-        and not re.fullmatch(r"\s*\d+[.)]\s.*", text[: number.end + 2])  # but what counts a list
+        and not _LIST_NUMBER.fullmatch(text[: number.end + 2])
     ]
     if not found:
         return None
-    number = spoiler.chance.choice(found)
+    number = source.random.choice(found)
     old = new = text[number.start : number.end]
     while new == old:
-        new = re.sub(r"\d", lambda digit: _digit(digit, spoiler.chance), old)
-    return case.saying(text[: number.start] + new + text[number.end :])
+        new = re.sub(r"\d", lambda digit: _change_digit(digit, source.random), old)
+    return case.with_text(text[: number.start] + new + text[number.end :])
 
 
-def changed_unit(case: Case, _spoiler: Spoiler) -> Case | None:
-    """Keep the number and change what it counts, or its thousands to millions."""
+def change_unit(case: Case, _source: CorruptionSource) -> Case | None:
+    """Keep a number, and change its unit or scale."""
     text = _UNIT.sub(lambda unit: unit[1] + _OTHER_UNITS[unit[2]], case.draft.text, count=1)
-    return case.saying(text) if text != case.draft.text else None
+    return case.with_text(text) if text != case.draft.text else None
 
 
-def swapped_name(case: Case, spoiler: Spoiler) -> Case | None:
-    """Put a name of the book, maybe of the same passage, for another."""
-    found = [name for name in names(case.draft.text) if name in spoiler.names]
+def swap_name(case: Case, source: CorruptionSource) -> Case | None:
+    """Replace a name by another of the book, maybe of the same passage."""
+    found = [name for name in names(case.draft.text) if name in source.names]
     if not found:
         return None
-    old = spoiler.chance.choice(found)
-    new = spoiler.other(spoiler.names, old)
-    return case.saying(_put(case.draft.text, old, new)) if new else None
+    old = source.random.choice(found)
+    new = source.choose_other(source.names, old)
+    return case.with_text(_replace_word(case.draft.text, old, new)) if new else None
 
 
-def changed_identifier(case: Case, spoiler: Spoiler) -> Case | None:
-    """Change a letter of what is written as code is."""
+def change_identifier(case: Case, source: CorruptionSource) -> Case | None:
+    """Change a letter of an identifier."""
     found = [code for code in identifiers(case.draft.text) if re.search(r"[a-z]", code)]
     if not found:
         return None
-    old = spoiler.chance.choice(found)
+    old = source.random.choice(found)
     places = [match.start() for match in re.finditer(r"[a-z]", old)]
-    at = spoiler.chance.choice(places)
-    new = old[:at] + spoiler.chance.choice("bcdfgklmpqvwxz".replace(old[at], "")) + old[at + 1 :]
-    return case.saying(case.draft.text.replace(old, new, 1))
+    at = source.random.choice(places)
+    new = old[:at] + source.random.choice("bcdfgklmpqvwxz".replace(old[at], "")) + old[at + 1 :]
+    return case.with_text(case.draft.text.replace(old, new, 1))
 
 
-def negated(case: Case, _spoiler: Spoiler) -> Case | None:
-    """Take a "not" away, or put one where there is none."""
+def negate(case: Case, _source: CorruptionSource) -> Case | None:
+    """Remove a "not", or add one."""
     text = case.draft.text
     if _NOT.search(text):
-        return case.saying(_NOT.sub(lambda verb: verb[1] or "can", text, count=1))
+        return case.with_text(_NOT.sub(lambda verb: verb[1] or "can", text, count=1))
     if not _VERB.search(text):
         return None
-    return case.saying(_VERB.sub(lambda verb: f"{verb[1]} not", text, count=1))
+    return case.with_text(_VERB.sub(lambda verb: f"{verb[1]} not", text, count=1))
 
 
-def qualified(case: Case, spoiler: Spoiler) -> Case | None:
-    """Say it more strongly: always, only, or without its "usually"."""
+def strengthen(case: Case, source: CorruptionSource) -> Case | None:
+    """State it more strongly: with "always" or "only", or without "usually"."""
     text = case.draft.text
     if _HEDGE.search(text):
-        return case.saying(_HEDGE.sub("", text, count=1))
+        return case.with_text(_HEDGE.sub("", text, count=1))
     if not _VERB.search(text):
         return None
-    word = spoiler.chance.choice(("always", "only", "certainly"))
-    return case.saying(_VERB.sub(lambda verb: f"{verb[1]} {word}", text, count=1))
+    word = source.random.choice(("always", "only", "certainly"))
+    return case.with_text(_VERB.sub(lambda verb: f"{verb[1]} {word}", text, count=1))
 
 
-def turned_round(case: Case, spoiler: Spoiler) -> Case | None:
-    """Let the two sides of a comparison, a way or an action change places."""
+def reverse_order(case: Case, source: CorruptionSource) -> Case | None:
+    """Swap the two sides of a comparison, a direction or an action."""
     text = case.draft.text
     if sides := _SIDES.search(text):
         groups = (2, 4) if sides[1] else (5, 7)
-        return case.saying(_exchange(text, sides.span(groups[0]), sides.span(groups[1])))
-    spans = [match.span() for name in dict.fromkeys(names(text)) if (match := _find(text, name))]
+        return case.with_text(_swap_spans(text, sides.span(groups[0]), sides.span(groups[1])))
+    spans = [
+        match.span() for name in dict.fromkeys(names(text)) if (match := _find_word(text, name))
+    ]
     if len(spans) < 2:
         return None
-    first, second = sorted(spoiler.chance.sample(spans, 2))
+    first, second = sorted(source.random.sample(spans, 2))
     joined = text[first[1] : second[0]].strip()
     if not re.search(r"\b[a-z]{2,}", joined) or re.search(r"\b(?:and|or)\b", joined):
         return None
-    return case.saying(_exchange(text, first, second))
+    return case.with_text(_swap_spans(text, first, second))
 
 
-def quote_with_another_word(case: Case, spoiler: Spoiler) -> Case | None:
-    """Put another word for one of the quote."""
+def replace_quote_word(case: Case, source: CorruptionSource) -> Case | None:
+    """Replace a word of the quote."""
     quote = case.draft.quotes[0][1]
     found = re.findall(r"\b[a-z]{4,}\b", quote)
-    old = spoiler.chance.choice(found) if found else ""
-    new = spoiler.other(spoiler.words, old) if old else None
-    return case.saying(case.draft.text, _put(quote, old, new)) if new else None
+    old = source.random.choice(found) if found else ""
+    new = source.choose_other(source.words, old) if old else None
+    return case.with_text(case.draft.text, _replace_word(quote, old, new)) if new else None
 
 
-def quote_without_words(case: Case, spoiler: Spoiler) -> Case | None:
-    """Leave words out of a quote, and show no gap."""
+def shorten_quote(case: Case, source: CorruptionSource) -> Case | None:
+    """Omit words from the quote without marking the gap."""
     words = case.draft.quotes[0][1].split()
     if len(words) < 8:
         return None
-    count = spoiler.chance.randint(1, 3)
-    at = spoiler.chance.randint(2, len(words) - count - 2)
-    return case.saying(case.draft.text, " ".join(words[:at] + words[at + count :]))
+    count = source.random.randint(1, 3)
+    at = source.random.randint(2, len(words) - count - 2)
+    return case.with_text(case.draft.text, " ".join(words[:at] + words[at + count :]))
 
 
-def stitched_quote(case: Case, spoiler: Spoiler) -> Case | None:
-    """Join the beginning of one sentence and the end of another to a quote."""
+def stitch_quote(case: Case, source: CorruptionSource) -> Case | None:
+    """Join the beginning of one sentence and the end of another into a quote."""
     first = case.draft.quotes[0][1].split()
     others = [
         text.split()
@@ -178,62 +181,62 @@ def stitched_quote(case: Case, spoiler: Spoiler) -> Case | None:
     ]
     if len(first) < 8 or not others:
         return None
-    second = spoiler.chance.choice(others)
+    second = source.random.choice(others)
     joined = " ".join(first[: len(first) // 2] + second[len(second) // 2 :])
-    return case.saying(joined, joined)
+    return case.with_text(joined, joined)
 
 
-def misattributed_quote(case: Case, spoiler: Spoiler) -> Case | None:
-    """Say that a quote stands in another passage than it does."""
+def misattribute_quote(case: Case, source: CorruptionSource) -> Case | None:
+    """Cite another passage than the one that contains the quote."""
     ((_, quote),) = case.draft.quotes[:1]
     others = [passage for passage in case.passages if quote not in passage.chunk.text]
     if not others:
         return None
-    wrong = ((spoiler.chance.choice(others), quote), *case.draft.quotes[1:])
+    wrong = ((source.random.choice(others), quote), *case.draft.quotes[1:])
     return replace(case, draft=Draft(case.draft.text, wrong, case.draft.kind))
 
 
-def fabricated(case: Case, spoiler: Spoiler) -> Case | None:
-    """Say and quote what only another book says."""
-    text = spoiler.chance.choice(spoiler.foreign).draft.text
+def fabricate(case: Case, source: CorruptionSource) -> Case | None:
+    """State and quote what only another book says."""
+    text = source.random.choice(source.foreign).draft.text
     is_given = any(text in passage.chunk.text for passage in case.passages)
-    return None if is_given else case.saying(text, text)
+    return None if is_given else case.with_text(text, text)
 
 
-SENTENCE_WAYS: Mapping[str, Spoil] = {
-    "number changed": changed_number,
-    "unit or scale changed": changed_unit,
-    "name swapped": swapped_name,
-    "identifier changed": changed_identifier,
-    "negation added or removed": negated,
-    "qualifier added or removed": qualified,
-    "order turned round": turned_round,
+SENTENCE_WAYS: Mapping[str, Corruption] = {
+    "number changed": change_number,
+    "unit or scale changed": change_unit,
+    "name swapped": swap_name,
+    "identifier changed": change_identifier,
+    "negation added or removed": negate,
+    "qualifier added or removed": strengthen,
+    "order turned round": reverse_order,
 }
-QUOTE_WAYS: Mapping[str, Spoil] = {
-    "quote: a word replaced": quote_with_another_word,
-    "quote: words left out": quote_without_words,
-    "quote: stitched": stitched_quote,
-    "quote: wrong passage named": misattributed_quote,
-    "sentence and quote of another book": fabricated,
+QUOTE_WAYS: Mapping[str, Corruption] = {
+    "quote: a word replaced": replace_quote_word,
+    "quote: words left out": shorten_quote,
+    "quote: stitched": stitch_quote,
+    "quote: wrong passage named": misattribute_quote,
+    "sentence and quote of another book": fabricate,
 }
 
 
-def _digit(digit: re.Match[str], chance: random.Random) -> str:
-    """Give another digit half of the time; a number never begins with 0 that did not before."""
+def _change_digit(digit: re.Match[str], chance: random.Random) -> str:
+    """Change a digit half of the time, never to 0, so that no number gets a leading zero."""
     if chance.random() < 0.5:
         return digit.group()
     return chance.choice("123456789")
 
 
-def _find(text: str, word: str) -> re.Match[str] | None:
+def _find_word(text: str, word: str) -> re.Match[str] | None:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
 
 
-def _put(text: str, old: str, new: str) -> str:
-    found = _find(text, old)
+def _replace_word(text: str, old: str, new: str) -> str:
+    found = _find_word(text, old)
     return text[: found.start()] + new + text[found.end() :] if found else text
 
 
-def _exchange(text: str, first: tuple[int, int], second: tuple[int, int]) -> str:
+def _swap_spans(text: str, first: tuple[int, int], second: tuple[int, int]) -> str:
     (a, b), (c, d) = first, second
     return text[:a] + text[c:d] + text[b:c] + text[a:b] + text[d:]

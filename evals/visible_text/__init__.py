@@ -1,1 +1,1 @@
-"""The words a person sees in a book, found by other code and libraries than the readers use."""
+"""The visible text of a book, extracted by other code and libraries than the readers use."""

@@ -1,29 +1,29 @@
-"""Which of the visible words are found again in the chunks of a book.
+"""Finds the visible words of a book in its chunks.
 
 The measure is words (runs of letters and digits), weighted by their length: the share of letters
 and digits that is found. Each group of documents that belong together is compared as two bags of
-words, so that order does not matter, and a word lost in one place is not made up for by another
-document. A word that the bag lacks still counts if it stands with its neighbours in the chunks
-once all white space is gone: one side may part words where the other does not.
+words, so that order does not matter, and a word lost in one document is not made up for by another.
+A word that the bag lacks still counts if the chunks contain it with its neighbours, ignoring white
+space: one side may split words where the other does not.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evals.visible_text.words import Visible, words
+from evals.visible_text.words import VisibleText, split_words
 
-SHINGLE = 6  # words that tell which documents belong together
-NEIGHBOURS = 14  # letters beside a word that show where it stands
+SHINGLE = 6  # words in a run that identifies documents which belong together
+NEIGHBOURS = 14  # letters next to a word that identify its place
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a source's visible text its chunks hold, in letters and digits."""
+    """How much of the visible text is in the chunks, in letters and digits."""
 
     visible: int
     covered: int
-    extra: int  # in the chunks, and not seen in the source
+    extra: int  # in the chunks, but not visible in the source
     missing: Mapping[str, tuple[str, ...]]  # words by visible document, in reading order
 
     @property
@@ -31,9 +31,9 @@ class Coverage:
         """The share that is covered."""
         return 100.0 * self.covered / self.visible if self.visible else 100.0
 
-    def worst(self, most: int) -> list[tuple[str, tuple[str, ...]]]:
-        """Give the documents that miss the most letters."""
-        ranked = sorted(self.missing.items(), key=lambda item: -letters(item[1]))
+    def list_worst(self, most: int) -> list[tuple[str, tuple[str, ...]]]:
+        """List the documents that miss the most letters."""
+        ranked = sorted(self.missing.items(), key=lambda item: -count_letters(item[1]))
         return ranked[:most]
 
 
@@ -43,24 +43,24 @@ class _Group:
     ours: tuple[int, ...]
 
 
-def letters(found: Iterable[str]) -> int:
+def count_letters(found: Iterable[str]) -> int:
     """Count the letters and digits of words."""
     return sum(map(len, found))
 
 
-def compare(visible: Sequence[Visible], ours: Sequence[str]) -> Coverage:
-    """Look for the words of the visible documents in our documents' chunks."""
-    seen = [words(document.text) for document in visible]
-    held = [words(text) for text in ours]
+def compare(visible: Sequence[VisibleText], ours: Sequence[str]) -> Coverage:
+    """Compare the words of visible documents with those of our chunks."""
+    seen = [split_words(document.text) for document in visible]
+    held = [split_words(text) for text in ours]
     total = missed = extra = 0
     missing: dict[str, tuple[str, ...]] = {}
-    for group in _groups(seen, held):
+    for group in _group_documents(seen, held):
         theirs = [seen[place] for place in group.visible]
         mine = [word for place in group.ours for word in held[place]]
-        lost = _missing(theirs, mine)
+        lost = _find_missing(theirs, mine)
         for place, gone in zip(group.visible, lost, strict=True):
-            total += letters(seen[place])
-            missed += letters(gone)
+            total += count_letters(seen[place])
+            missed += count_letters(gone)
             if gone:
                 missing[visible[place].name] = tuple(gone)
         surplus = Counter(mine) - Counter(word for text in theirs for word in text)
@@ -68,34 +68,36 @@ def compare(visible: Sequence[Visible], ours: Sequence[str]) -> Coverage:
     return Coverage(total, total - missed, extra, missing)
 
 
-def _missing(theirs: Sequence[Sequence[str]], mine: Sequence[str]) -> list[list[str]]:
-    """Give, for each text, its words that are lacking; where a word is lacking is told by context."""
+def _find_missing(theirs: Sequence[Sequence[str]], mine: Sequence[str]) -> list[list[str]]:
+    """Find the words that each text misses; context shows at which place a word is missing."""
     lacking = Counter(word for text in theirs for word in text) - Counter(mine)
     stream = "".join(mine)
     lost: list[list[str]] = []
     for text in theirs:
         gone: list[str] = []
         for place, word in enumerate(text):
-            if lacking[word] > 0 and not _stands(text, place, stream):
+            if lacking[word] > 0 and not _appears(text, place, stream):
                 lacking[word] -= 1
                 gone.append(word)
         lost.append(gone)
     return lost
 
 
-def _stands(text: Sequence[str], place: int, stream: str) -> bool:
+def _appears(text: Sequence[str], place: int, stream: str) -> bool:
     before = "".join(text[max(place - NEIGHBOURS, 0) : place])[-NEIGHBOURS:]
     after = "".join(text[place + 1 : place + 1 + NEIGHBOURS])[:NEIGHBOURS]
     enough = [run for run in (before + text[place], text[place] + after) if len(run) >= NEIGHBOURS]
     return any(run in stream for run in enough)
 
 
-def _groups(seen: Sequence[Sequence[str]], held: Sequence[Sequence[str]]) -> Iterator[_Group]:
-    """Put documents together that share runs of words."""
-    owner = _owners(held)
+def _group_documents(
+    seen: Sequence[Sequence[str]], held: Sequence[Sequence[str]]
+) -> Iterator[_Group]:
+    """Group documents that share runs of words."""
+    owner = _index_shingles(held)
     shared: Counter[tuple[int, int]] = Counter()
     for place, text in enumerate(seen):
-        for shingle in set(_shingles(text)):
+        for shingle in set(_make_shingles(text)):
             if (ours := owner.get(shingle, -1)) >= 0:
                 shared[place, ours] += 1
     parent = list(range(len(seen) + len(held)))
@@ -108,10 +110,10 @@ def _groups(seen: Sequence[Sequence[str]], held: Sequence[Sequence[str]]) -> Ite
             best_ours.setdefault(ours, place)
     for place, text in enumerate(seen):
         if place not in best_seen and text and held:
-            _join(parent, place, len(seen) + _most_alike(text, held))
+            _join(parent, place, len(seen) + _find_most_similar(text, held))
     members: defaultdict[int, list[int]] = defaultdict(list)
     for place in range(len(parent)):
-        members[_root(parent, place)].append(place)
+        members[_find_root(parent, place)].append(place)
     for group in members.values():
         yield _Group(
             tuple(place for place in group if place < len(seen)),
@@ -119,32 +121,32 @@ def _groups(seen: Sequence[Sequence[str]], held: Sequence[Sequence[str]]) -> Ite
         )
 
 
-def _most_alike(text: Sequence[str], held: Sequence[Sequence[str]]) -> int:
-    """Find the document of most equal words, for a text too short or too common to tell."""
+def _find_most_similar(text: Sequence[str], held: Sequence[Sequence[str]]) -> int:
+    """Find the document that shares most words, for a text with no run of its own."""
     bag = Counter(text)
 
-    def likeness(place: int) -> float:
+    def similarity(place: int) -> float:
         shared = (bag & Counter(held[place])).total()
         return shared / (len(text) + len(held[place]) - shared)
 
-    return max(range(len(held)), key=likeness)
+    return max(range(len(held)), key=similarity)
 
 
-def _shingles(text: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _make_shingles(text: Sequence[str]) -> Iterator[tuple[str, ...]]:
     size = min(SHINGLE, max(len(text), 1))
     return (tuple(text[start : start + size]) for start in range(len(text) - size + 1))
 
 
-def _owners(held: Sequence[Sequence[str]]) -> dict[tuple[str, ...], int]:
-    """Say which document each run of words is in; -1 if it is in several."""
+def _index_shingles(held: Sequence[Sequence[str]]) -> dict[tuple[str, ...], int]:
+    """Map each run of words to its document; -1 if it is in several."""
     owner: dict[tuple[str, ...], int] = {}
     for place, text in enumerate(held):
-        for shingle in _shingles(text):
+        for shingle in _make_shingles(text):
             owner[shingle] = place if owner.get(shingle, place) == place else -1
     return owner
 
 
-def _root(parent: list[int], place: int) -> int:
+def _find_root(parent: list[int], place: int) -> int:
     while parent[place] != place:
         parent[place] = parent[parent[place]]
         place = parent[place]
@@ -152,4 +154,4 @@ def _root(parent: list[int], place: int) -> int:
 
 
 def _join(parent: list[int], one: int, other: int) -> None:
-    parent[_root(parent, one)] = _root(parent, other)
+    parent[_find_root(parent, one)] = _find_root(parent, other)

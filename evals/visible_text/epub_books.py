@@ -1,4 +1,4 @@
-"""EPUBs as seen: the documents of the spine, in its order."""
+"""Visible text of EPUBs: the documents of the spine, in order."""
 
 import posixpath
 import zipfile
@@ -7,22 +7,22 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
-from evals.visible_text.html_pages import seen_in_html
-from evals.visible_text.words import Visible
+from evals.visible_text.html_pages import extract_html_text
+from evals.visible_text.words import VisibleText
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 _PACKAGE = "{http://www.idpf.org/2007/opf}"
 
 
-def visible_epub(path: Path) -> Iterator[Visible]:
-    """Give each document of the spine; the list of contents that a reading system shows is none."""
+def extract_epub(path: Path) -> Iterator[VisibleText]:
+    """Extract each document of the spine, except the table of contents that a reading system shows."""
     with zipfile.ZipFile(path) as book:
-        for name in _spine(book):
+        for name in _list_spine(book):
             html = book.read(name).decode("utf-8-sig")
-            yield Visible(name, seen_in_html(html))
+            yield VisibleText(name, extract_html_text(html))
 
 
-def _spine(book: zipfile.ZipFile) -> Iterator[str]:
+def _list_spine(book: zipfile.ZipFile) -> Iterator[str]:
     container = ET.fromstring(book.read("META-INF/container.xml"))  # noqa: S314 - our own data
     root = next(container.iter(f"{_CONTAINER}rootfile")).attrib["full-path"]
     package = ET.fromstring(book.read(root))  # noqa: S314 - our own data

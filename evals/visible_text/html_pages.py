@@ -1,14 +1,14 @@
-"""HTML as seen: the text between tags, without what a browser hides."""
+"""Visible text of HTML: the text between tags, without what a browser hides."""
 
 import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from evals.visible_text.words import Visible
+from evals.visible_text.words import VisibleText
 
 Attributes = dict[str, str | None]
-Shows = Callable[[str, Attributes], bool]
+Selects = Callable[[str, Attributes], bool]
 
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _HIDDEN = frozenset("script style template head noscript iframe datalist rp button".split())
@@ -21,15 +21,15 @@ _INLINE = frozenset(
 )
 
 
-class _Seen(HTMLParser):
-    """Collects text; parts words at the edges of blocks, as a browser would."""
+class _TextParser(HTMLParser):
+    """Collects text, and separates words at the edges of blocks, as a browser does."""
 
-    def __init__(self, inside: Shows | None) -> None:
+    def __init__(self, inside: Selects | None) -> None:
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
         self._inside = inside
         self._formula = 0  # where the last formula begins
-        self._open: list[tuple[str, bool, bool]] = []  # name, hidden, inside
+        self._open: list[tuple[str, bool, bool]] = []  # name, is hidden, is inside
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
@@ -45,12 +45,12 @@ class _Seen(HTMLParser):
         self._open.append((tag, hidden, inside))
 
     def handle_startendtag(self, tag: str, _attrs: list[tuple[str, str | None]]) -> None:
-        """Pass an empty element."""
+        """Handle an empty element."""
         if tag not in _INLINE:
             self.parts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        """Close an element, and those left open in it."""
+        """Close an element, and those still open inside it."""
         if tag not in _INLINE:
             self.parts.append("\n")
         for place in range(len(self._open) - 1, -1, -1):
@@ -59,11 +59,11 @@ class _Seen(HTMLParser):
                 return
 
     def handle_data(self, data: str) -> None:
-        """Keep text that is shown."""
+        """Keep visible text."""
         if self._hidden or (self._inside is not None and not self._is_inside):
             return
         if self._open and self._open[-1][0] == "annotation":
-            # A formula's own source tells its letters apart better than its glyphs in a row.
+            # The source of a formula separates its letters better than its glyphs do.
             self.parts[self._formula :] = [_COMMAND.sub(" ", data)]
             return
         self.parts.append(data)
@@ -77,19 +77,19 @@ class _Seen(HTMLParser):
         return bool(self._open) and self._open[-1][2]
 
 
-def seen_in_html(html: str, inside: Shows | None = None) -> str:
-    """Give the text that is seen; `inside` keeps only what stands in elements it names."""
-    parser = _Seen(inside)
+def extract_html_text(html: str, inside: Selects | None = None) -> str:
+    """Extract the visible text; `inside` selects the elements to keep."""
+    parser = _TextParser(inside)
     parser.feed(html)
     parser.close()
     return "".join(parser.parts)
 
 
-def visible_site(folder: Path, inside: Shows) -> Iterator[Visible]:
-    """Give each page of a folder with what is seen of it inside of some elements."""
+def extract_site(folder: Path, inside: Selects) -> Iterator[VisibleText]:
+    """Extract the visible text of each page of a folder, inside the selected elements."""
     for path in sorted(folder.rglob("*.html")):
         html = path.read_text("utf-8")
-        yield Visible(path.relative_to(folder).as_posix(), seen_in_html(html, inside))
+        yield VisibleText(path.relative_to(folder).as_posix(), extract_html_text(html, inside))
 
 
 def _is_hidden(tag: str, given: Attributes) -> bool:

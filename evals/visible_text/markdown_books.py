@@ -1,32 +1,32 @@
-"""Which Markdown files a book shows as pages, by each site builder's own rules."""
+"""Lists the Markdown files that a book shows as pages, by the rules of each site builder."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from evals.visible_text.markdown_pages import Flavour, MarkdownPage
-from evals.visible_text.words import Visible
+from evals.visible_text.words import VisibleText
 
 _SUMMARY_LINK = re.compile(r"\[[^\]]*\]\(([^)#]+\.md)[^)]*\)")
 
 
-def flavour_of(folder: Path) -> Flavour:
-    """Tell which site builder a book is written for."""
-    if summary_of(folder) is not None:
+def detect_flavour(folder: Path) -> Flavour:
+    """Detect which site builder a book is written for."""
+    if find_summary(folder) is not None:
         return "mdbook"
     return "hugo" if any(folder.rglob("_index.md")) else "docusaurus"
 
 
-def summary_of(folder: Path) -> Path | None:
+def find_summary(folder: Path) -> Path | None:
     """Find mdBook's list of chapters."""
     paths = (folder / "SUMMARY.md", folder / "src" / "SUMMARY.md")
     return next((path for path in paths if path.is_file()), None)
 
 
-def markdown_pages(folder: Path) -> Iterator[MarkdownPage]:
-    """Give the pages of a book that a reader can open."""
-    flavour = flavour_of(folder)
-    if summary := summary_of(folder):
+def list_pages(folder: Path) -> Iterator[MarkdownPage]:
+    """List the pages of a book that a reader can open."""
+    flavour = detect_flavour(folder)
+    if summary := find_summary(folder):
         names = dict.fromkeys(_SUMMARY_LINK.findall(summary.read_text("utf-8")))
         paths = [summary.parent / name for name in names]
     else:
@@ -36,11 +36,11 @@ def markdown_pages(folder: Path) -> Iterator[MarkdownPage]:
         partial = path.name.startswith("_") and flavour != "hugo"
         if path.is_file() and not partial:
             page = MarkdownPage.load(path, flavour)
-            if page.entry("draft") != "true" and page.entry("headless") != "true":
+            if page.get_entry("draft") != "true" and page.get_entry("headless") != "true":
                 yield page
 
 
-def visible_markdown(folder: Path) -> Iterator[Visible]:
-    """Give each page with what is seen of it."""
-    for page in markdown_pages(folder):
-        yield Visible(page.path.relative_to(folder).as_posix(), page.text())
+def extract_markdown(folder: Path) -> Iterator[VisibleText]:
+    """Extract the visible text of each page."""
+    for page in list_pages(folder):
+        yield VisibleText(page.path.relative_to(folder).as_posix(), page.extract_text())

@@ -1,4 +1,4 @@
-"""Markdown pages as seen on the site that is made of them, by mistune and rules of our own."""
+"""Visible text of Markdown pages on the site made from them, by mistune and own rules."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,9 +8,9 @@ from typing import Literal
 
 import mistune
 
-from evals.visible_text.html_pages import seen_in_html
-from evals.visible_text.mdx_tags import without_tags
-from evals.visible_text.shortcodes import without_shortcodes
+from evals.visible_text.html_pages import extract_html_text
+from evals.visible_text.mdx_tags import strip_tags
+from evals.visible_text.shortcodes import expand_shortcodes
 
 Flavour = Literal["docusaurus", "mdbook", "hugo"]
 
@@ -49,59 +49,59 @@ class Run:
 
 @dataclass(slots=True)
 class MarkdownPage:
-    """A Markdown file, told apart into front matter, prose and code."""
+    """A Markdown file, split into front matter, prose and code."""
 
     path: Path
     flavour: Flavour
     front: str = ""
     body: str = ""
     partials: Mapping[str, Path] = field(default_factory=dict)
-    definitions: str = ""  # where links lead
+    definitions: str = ""  # of link targets
 
     @classmethod
     def load(cls, path: Path, flavour: Flavour) -> "MarkdownPage":
-        """Read a file; what it includes comes with it."""
+        """Read a file, with the files that it includes."""
         text = path.read_text("utf-8-sig").replace("\r\n", "\n")
         match = _FRONT.match(text)
         front, body = (match.group(1), text[match.end() :]) if match else ("", text)
         if flavour == "hugo":
-            body = without_shortcodes(body, lambda name: _included(path, name))
+            body = expand_shortcodes(body, lambda name: _read_include(path, name))
         imported = _IMPORTED.findall(body)
         partials = {name: path.parent / file for name, file in imported}
-        prose = (run.text for run in _parted(body) if not run.is_code)
+        prose = (run.text for run in _split_runs(body) if not run.is_code)
         definitions = "\n".join(line for text in prose for line in _DEFINITION.findall(text))
         return cls(path, flavour, front, body, partials, definitions)
 
-    def entry(self, key: str) -> str:
-        """Give a plain entry of the front matter."""
+    def get_entry(self, key: str) -> str:
+        """Return a plain entry of the front matter."""
         found = re.search(rf"^{key}:[ \t]*(.*?)[ \t]*$", self.front, re.MULTILINE)
         value = found.group(1) if found else ""
         return value[1:-1] if value[:1] in {'"', "'"} and value[-1:] == value[:1] else value
 
-    def shown_title(self) -> str:
-        """Give the title that the site puts above the page's own text."""
+    def get_visible_title(self) -> str:
+        """Return the title that the site puts above the text of the page."""
         has_own = any(
             re.match(r"# ", line)
-            for run in self.runs()
+            for run in self.list_runs()
             if not run.is_code
             for line in run.text.split("\n")
         )
-        return "" if has_own and self.flavour != "hugo" else self.entry("title")
+        return "" if has_own and self.flavour != "hugo" else self.get_entry("title")
 
-    def runs(self) -> Iterator[Run]:
-        """Part the page; indents go, for only words matter here."""
-        for run in _parted(self.body):
+    def list_runs(self) -> Iterator[Run]:
+        """Split the page into prose and code; indents are dropped, as only words are compared."""
+        for run in _split_runs(self.body):
             if run.is_code and not run.info.startswith("mdx-code-block"):
-                yield replace(run, text=_code(run, self.flavour))
+                yield replace(run, text=_extract_code(run, self.flavour))
                 continue
-            for text in self._with_partials(run.text):
+            for text in self._split_at_partials(run.text):
                 if isinstance(text, MarkdownPage):
-                    yield from text.runs()
+                    yield from text.list_runs()
                 else:
-                    yield Run(is_code=False, text=self._prose(text), is_quoted=run.is_quoted)
+                    yield Run(is_code=False, text=self._clean_prose(text), is_quoted=run.is_quoted)
 
-    def _with_partials(self, text: str) -> Iterator["str | MarkdownPage"]:
-        """Part prose where it shows another file."""
+    def _split_at_partials(self, text: str) -> Iterator["str | MarkdownPage"]:
+        """Split prose where it includes another file."""
         names = [name for name, path in self.partials.items() if path.is_file()]
         pattern = rf"^\s*<({'|'.join(names)})\b[^>]*/>" if names else r"(?!)()"
         end = 0
@@ -111,27 +111,29 @@ class MarkdownPage:
             end = match.end()
         yield text[end:]
 
-    def text(self) -> str:
-        """Give all that is seen of the page."""
-        seen = (run.text if run.is_code else self.seen(run.text) for run in self.runs())
-        return "\n\n".join((self.shown_title(), *seen))
+    def extract_text(self) -> str:
+        """Extract all visible text of the page."""
+        seen = (
+            run.text if run.is_code else self.render_prose(run.text) for run in self.list_runs()
+        )
+        return "\n\n".join((self.get_visible_title(), *seen))
 
-    def seen(self, prose: str) -> str:
-        """Give what is seen of Markdown; where its links lead may be said anywhere on the page."""
-        return seen_in_html(str(_RENDER(f"{prose}\n\n{self.definitions}"))).strip()
+    def render_prose(self, prose: str) -> str:
+        """Extract the visible text of Markdown; link targets may be defined anywhere on the page."""
+        return extract_html_text(str(_RENDER(f"{prose}\n\n{self.definitions}"))).strip()
 
-    def _prose(self, text: str) -> str:
+    def _clean_prose(self, text: str) -> str:
         text = _HTML_COMMENT.sub("", _DIRECTIVE.sub("", text))
         if self.flavour == "docusaurus":
             text = _MODULE_CODE.sub("", _MDX_COMMENT.sub("", _HEADING_ID.sub("", text)))
             text = _FORMULA.sub(lambda match: _COMMAND.sub(" ", match.group()), text)
-            text = without_tags(text, self._shown_by, expressions=True)
+            text = strip_tags(text, self._describe_tag, expressions=True)
             text = _ADMONITION.sub(lambda match: _BRACED.sub("", match.group(1)), text)
         else:
-            text = without_tags(_HEADING_ID.sub("", text), self._shown_by, expressions=False)
+            text = strip_tags(_HEADING_ID.sub("", text), self._describe_tag, expressions=False)
         return "\n".join(line.lstrip() for line in text.split("\n"))
 
-    def _shown_by(self, name: str, tag: str) -> str:
+    def _describe_tag(self, name: str, tag: str) -> str:
         if name[0].islower():
             return ""
         given = {
@@ -147,8 +149,8 @@ class MarkdownPage:
 _RENDER = mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "url"])
 
 
-def _parted(body: str) -> Iterator[Run]:
-    """Part a text at its fences, and where quotations begin and end."""
+def _split_runs(body: str) -> Iterator[Run]:
+    """Split a text at its fences, and where quotations begin and end."""
     lines: list[str] = []
     fence = info = ""
     was_quoted = False
@@ -168,7 +170,7 @@ def _parted(body: str) -> Iterator[Run]:
     yield Run(is_code=bool(fence), text="\n".join(lines), is_quoted=was_quoted, info=info)
 
 
-def _code(run: Run, flavour: Flavour) -> str:
+def _extract_code(run: Run, flavour: Flavour) -> str:
     text = run.text
     if flavour == "mdbook":
         text = _DIRECTIVE.sub("", text)
@@ -180,7 +182,7 @@ def _code(run: Run, flavour: Flavour) -> str:
     return f"{title.group(2)}\n{text}" if title else text
 
 
-def _included(page: Path, name: str) -> str:
+def _read_include(page: Path, name: str) -> str:
     for folder in (page.parent, *page.parents):
         path = folder / name
         if path.is_file():

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-ShownBy = Callable[[str, str], str]  # a tag's name and its source -> what it shows
+DescribeTag = Callable[[str, str], str]  # a tag's name and source -> the words that it shows
 
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _TAG = re.compile(r"</?([A-Za-z][\w.]*)(?=[\s/>])")
@@ -13,8 +13,8 @@ _STRING = re.compile(r"""\A\{\s*(['"`])(.*)\1\s*\}\Z""", re.DOTALL)
 _QUOTES = "\"'`"
 
 
-def without_tags(text: str, shown_by: ShownBy, *, expressions: bool) -> str:
-    """Take tags out, and in MDX what stands in braces; inline code stays as it is."""
+def strip_tags(text: str, describe_tag: DescribeTag, *, expressions: bool) -> str:
+    """Remove tags, and in MDX also expressions in braces; inline code stays as it is."""
     parts: list[str] = []
     at = 0
     while at < len(text):
@@ -25,11 +25,11 @@ def without_tags(text: str, shown_by: ShownBy, *, expressions: bool) -> str:
             parts.append(match.group() if text[at] == "`" else "")
             at = match.end()
         elif text[at] == "<" and (match := _TAG.match(text, at)):
-            end = _closing(text, match.end(), ">")
-            parts.append(_shown(match.group(1), text[at:end], shown_by))
+            end = _find_end(text, match.end(), ">")
+            parts.append(_replace_tag(match.group(1), text[at:end], describe_tag))
             at = end
         elif expressions and text[at] == "{":
-            end = _closing(text, at + 1, "}")
+            end = _find_end(text, at + 1, "}")
             string = _STRING.match(text[at:end])
             parts.append(f"\n{string.group(2)}\n" if string else "")
             at = end
@@ -39,15 +39,15 @@ def without_tags(text: str, shown_by: ShownBy, *, expressions: bool) -> str:
     return "".join(parts)
 
 
-def _shown(name: str, tag: str, shown_by: ShownBy) -> str:
-    words = "" if tag.startswith("</") else shown_by(name, tag)
+def _replace_tag(name: str, tag: str, describe_tag: DescribeTag) -> str:
+    words = "" if tag.startswith("</") else describe_tag(name, tag)
     if name.lower() == "br":
         return "\n"
     return words if name in _INLINE else f"\n\n{words}\n\n"
 
 
-def _closing(text: str, at: int, mark: str) -> int:
-    """Find where a tag or an expression ends, past what stands in quotes and braces."""
+def _find_end(text: str, at: int, mark: str) -> int:
+    """Find the end of a tag or an expression, skipping quotes and braces."""
     depth = 0
     while at < len(text):
         char = text[at]

@@ -1,12 +1,12 @@
-"""reStructuredText as seen: which files are pages, and what their references show."""
+"""Visible text of reStructuredText: its pages, and the text of their references."""
 
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from evals.visible_text.rst_lines import Source, seen_lines
-from evals.visible_text.words import Visible
+from evals.visible_text.rst_lines import Source, extract_lines
+from evals.visible_text.words import VisibleText
 
 _LITERAL = re.compile(r"(``.+?``)", re.DOTALL)
 _ROLE = re.compile(r":([\w:+-]+):`((?:[^`\\]|\\.)+)`")
@@ -28,23 +28,23 @@ class RstBook:
             path: path.read_text("utf-8-sig") for path in sorted(self.root.rglob("*.rst"))
         }
 
-    def visible(self) -> Iterator[Visible]:
-        """Give each page with what is seen of it; a file named with _ is only included."""
+    def extract_pages(self) -> Iterator[VisibleText]:
+        """Extract the visible text of each page; a file whose name starts with _ is only included."""
         for path, text in self.files.items():
             if not path.name.startswith("_"):
                 parts = [
-                    part if raw else self._shown(part, path)
-                    for raw, part in seen_lines(Source(path, self.root), text)
+                    part if raw else self._resolve_inline(part, path)
+                    for raw, part in extract_lines(Source(path, self.root), text)
                 ]
-                yield Visible(path.relative_to(self.root).as_posix(), "\n".join(parts))
+                yield VisibleText(path.relative_to(self.root).as_posix(), "\n".join(parts))
 
-    def _shown(self, text: str, path: Path) -> str:
+    def _resolve_inline(self, text: str, path: Path) -> str:
         replaced = dict(_REPLACED.findall(self.files.get(path, "")))
         parts = []
         for part in _LITERAL.split(text):
             if not part.startswith("``"):
                 part = _ROLE.sub(
-                    lambda match: self._role(match.group(1), match.group(2), path), part
+                    lambda match: self._resolve_role(match.group(1), match.group(2), path), part
                 )
                 part = _PHRASE.sub(r"\1", part)
                 part = _SUBSTITUTION.sub(lambda match: replaced.get(match.group(1), ""), part)
@@ -52,33 +52,33 @@ class RstBook:
             parts.append(part)
         return "".join(parts)
 
-    def _role(self, role: str, text: str, path: Path) -> str:
+    def _resolve_role(self, role: str, text: str, path: Path) -> str:
         named = _NAMED.match(text)
         if named and role not in {"kbd", "code", "math"}:
             return named.group(1)
         if role == "doc":
             base = self.root if text.startswith("/") else path.parent
             target = (base / f"{text.strip().lstrip('/')}.rst").resolve()
-            return first_title(self.files.get(target, ""))
+            return find_first_title(self.files.get(target, ""))
         if role in {"ref", "numref"}:
-            return self._labels().get(" ".join(text.lower().split()), "")
+            return self._collect_labels().get(" ".join(text.lower().split()), "")
         return "" if role == "math" else text
 
     @cache  # noqa: B019 - one book in one run
-    def _labels(self) -> dict[str, str]:
+    def _collect_labels(self) -> dict[str, str]:
         return {
-            " ".join(match.group(2).lower().split()): first_title(text[match.end() :])
+            " ".join(match.group(2).lower().split()): find_first_title(text[match.end() :])
             for text in self.files.values()
             for match in _LABEL.finditer(text)
         }
 
 
-def first_title(text: str) -> str:
-    """Give the first section title of a text."""
+def find_first_title(text: str) -> str:
+    """Find the first section title of a text."""
     found = _TITLE.search(text)
     return found.group(1).strip() if found else ""
 
 
-def visible_rst(folder: Path) -> Iterator[Visible]:
-    """Give each page of a book with what is seen of it."""
-    return RstBook(folder).visible()
+def extract_rst(folder: Path) -> Iterator[VisibleText]:
+    """Extract the visible text of each page of a book."""
+    return RstBook(folder).extract_pages()

@@ -1,4 +1,4 @@
-"""reStructuredText line by line: what shows of directives, comments and literal blocks."""
+"""Visible text of reStructuredText lines: directives, comments and literal blocks."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent
 
-from evals.visible_text.html_pages import seen_in_html
+from evals.visible_text.html_pages import extract_html_text
 
-Part = tuple[bool, str]  # whether it is shown as written, and the text
+Part = tuple[bool, str]  # whether the text is shown as written, and the text
 
 _DIRECTIVE = re.compile(r"^(\s*)\.\. (?:\|[^|]+\| )?([\w:+-]+)::(?:[ \t]+(.*))?$")
 _NOTE = re.compile(r"^(\s*)\.\. \[[^\]]+\][ \t]*(.*)$")
@@ -36,25 +36,25 @@ class Source:
     depth: int = 0
 
 
-def seen_lines(source: Source, text: str) -> Iterator[Part]:
-    """Give what shows, in order."""
+def extract_lines(source: Source, text: str) -> Iterator[Part]:
+    """Extract the visible parts, in order."""
     lines = text.expandtabs(8).split("\n")
     at = 0
     plain: list[str] = []
     while at < len(lines):
         line = lines[at]
         if match := _DIRECTIVE.match(line):
-            body, after = _below(lines, at + 1, len(match.group(1)))
+            body, after = _take_block(lines, at + 1, len(match.group(1)))
             yield False, "\n".join(plain)
-            yield from _directive(source, match.group(2), match.group(3) or "", body)
+            yield from _extract_directive(source, match.group(2), match.group(3) or "", body)
             plain, at = [], after
         elif match := _NOTE.match(line):
             plain.append(match.group(2))
             at += 1
         elif match := _EXPLICIT.match(line):
-            _, at = _below(lines, at + 1, len(match.group(1)))
+            _, at = _take_block(lines, at + 1, len(match.group(1)))
         elif line.rstrip().endswith("::") and not line.lstrip().startswith(".. "):
-            body, after = _below(lines, at + 1, _indent(line))
+            body, after = _take_block(lines, at + 1, _measure_indent(line))
             yield False, "\n".join((*plain, line))
             yield True, "\n".join(body)
             plain, at = [], after
@@ -65,48 +65,48 @@ def seen_lines(source: Source, text: str) -> Iterator[Part]:
     yield False, "\n".join(plain)
 
 
-def _indent(line: str) -> int:
+def _measure_indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _below(lines: Sequence[str], at: int, column: int) -> tuple[list[str], int]:
-    """Give the lines that stand further in than a column, and where they end."""
+def _take_block(lines: Sequence[str], at: int, column: int) -> tuple[list[str], int]:
+    """Take the lines that are indented further than a column, and return where they end."""
     start = at
-    while at < len(lines) and (not lines[at].strip() or _indent(lines[at]) > column):
+    while at < len(lines) and (not lines[at].strip() or _measure_indent(lines[at]) > column):
         at += 1
     return dedent("\n".join(lines[start:at])).split("\n"), at
 
 
-def _directive(source: Source, name: str, argument: str, body: list[str]) -> Iterator[Part]:
-    options, body, leading = _options(body)
+def _extract_directive(source: Source, name: str, argument: str, body: list[str]) -> Iterator[Part]:
+    options, body, leading = _split_options(body)
     argument = " ".join((argument, *leading)).strip()
     if name in _UNSEEN:
         return
     yield from ((False, options[key]) for key in _TITLED_BY_OPTION if key in options)
     if name in {"include", "literalinclude"}:
-        yield from _included(source, name, argument)
+        yield from _extract_include(source, name, argument)
     elif name in _CODE:
         text = "\n".join(body)
         yield True, _COMMAND.sub(" ", f"{argument}\n{text}") if name == "math" else text
     elif name == "raw":
-        yield True, seen_in_html("\n".join(body)) if "html" in argument else ""
+        yield True, extract_html_text("\n".join(body)) if "html" in argument else ""
     elif name in {"figure", "only", "ifconfig", "rst-class", "container", "grid"}:
-        yield from seen_lines(source, "\n".join(body))
+        yield from extract_lines(source, "\n".join(body))
     else:
         yield False, argument
-        yield from seen_lines(source, "\n".join(body))
+        yield from extract_lines(source, "\n".join(body))
 
 
-def _options(body: list[str]) -> tuple[dict[str, str], list[str], list[str]]:
-    """Part a directive's body into options, content, and the lines its argument runs on for."""
+def _split_options(body: list[str]) -> tuple[dict[str, str], list[str], list[str]]:
+    """Split a directive's body into options, content and further lines of its argument."""
     lines = list(body)
     leading: list[str] = []
     options: dict[str, str] = {}
     while lines and lines[0].strip():
         if match := _OPTION.match(lines[0]):
             options[match.group(1)] = match.group(2) or ""
-        elif options and _indent(lines[0]) > 0:
-            pass  # an option's value runs on
+        elif options and _measure_indent(lines[0]) > 0:
+            pass  # an option's value continues
         else:
             break
         lines.pop(0)
@@ -117,7 +117,7 @@ def _options(body: list[str]) -> tuple[dict[str, str], list[str], list[str]]:
     return options, lines, leading
 
 
-def _included(source: Source, name: str, argument: str) -> Iterator[Part]:
+def _extract_include(source: Source, name: str, argument: str) -> Iterator[Part]:
     base = source.root if argument.startswith("/") else source.path.parent
     path = base / argument.lstrip("/")
     if not path.is_file() or source.depth > 4:
@@ -126,4 +126,4 @@ def _included(source: Source, name: str, argument: str) -> Iterator[Part]:
     if name == "literalinclude":
         yield True, text
     else:
-        yield from seen_lines(replace(source, path=path, depth=source.depth + 1), text)
+        yield from extract_lines(replace(source, path=path, depth=source.depth + 1), text)

@@ -1,4 +1,4 @@
-"""Hugo's shortcodes, replaced by the words that their arguments show."""
+"""Replaces Hugo's shortcodes by the words that they show."""
 
 import re
 from collections.abc import Callable
@@ -41,10 +41,10 @@ _FILE = re.compile(r'"([^"]+)"')
 Include = Callable[[str], str]
 
 
-def without_shortcodes(text: str, include: Include) -> str:
-    """Give the text with what each shortcode shows in its place; some only the site can fill."""
+def expand_shortcodes(text: str, include: Include) -> str:
+    """Replace each shortcode by what it shows; some only the site can fill in."""
 
-    def shown(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         _, closing, name, arguments = match.groups()
         if closing:
             return ""
@@ -64,4 +64,4 @@ def without_shortcodes(text: str, include: Include) -> str:
         return f"{words}\n\n{included}" if included else words
 
     fenced = _CODE.sub(r"\1\n\n````\n\3\n````\n", _COMMENT.sub("", text))
-    return _SHORTCODE.sub(shown, fenced)
+    return _SHORTCODE.sub(replace, fenced)

@@ -1,4 +1,4 @@
-"""What can go wrong, in our own words.
+"""Our own errors.
 
 ByTheBookError
 ├── InputError            the caller can put it right: a path, a book, a value
@@ -11,10 +11,12 @@ ByTheBookError
 │   ├── Unauthorized      no key, or one that opens nothing
 │   ├── Forbidden         a key that does not open this, or not from there
 │   └── TooManyRequests   a limit is used up
+├── Overloaded            more questions than can be answered in time
 ├── Stopping              the service stops before the answer is there
 └── PartFailed            a part that an answer needs did not work
-    ├── StoreFailed       the index or the texts beside it
+    ├── StoreFailed       the index or the stored texts
     │   ├── NoBooks       the library is empty
+    │   ├── DamagedBook   files of a book are missing or changed
     │   └── WrongEmbedder the index was built by another embedding model
     ├── EmbedderFailed    the embedding model
     ├── ModelFailed       the language model
@@ -38,7 +40,7 @@ class ByTheBookError(Exception):
 
 
 class InputError(ByTheBookError):
-    """Something the caller gave cannot be used."""
+    """The caller's input cannot be used."""
 
 
 class UnknownBook(InputError):
@@ -58,13 +60,13 @@ class BadQuestions(InputError):
 
 
 class BusyBook(ByTheBookError):
-    """Another run holds the book."""
+    """Another run is working on the book."""
 
     retryable = True
 
 
 class NotAdmitted(ByTheBookError):
-    """The caller may not have what it asks for, now or ever."""
+    """The caller may not do this now, or at all."""
 
 
 class Unauthorized(NotAdmitted):
@@ -72,7 +74,7 @@ class Unauthorized(NotAdmitted):
 
 
 class Forbidden(NotAdmitted):
-    """The key is good, but not for this, or not from this origin."""
+    """The key is valid, but not for this, or not from this origin."""
 
 
 class TooManyRequests(NotAdmitted):
@@ -87,14 +89,24 @@ class TooManyRequests(NotAdmitted):
         self.retry_after = retry_after
 
 
+class Overloaded(ByTheBookError):
+    """The question would have to wait too long for its turn."""
+
+    retryable = True
+
+    def __init__(self, what: str, *, retry_after: int) -> None:
+        super().__init__(what)
+        self.retry_after = retry_after  # seconds
+
+
 class Stopping(ByTheBookError):
-    """The service stops; another one, or this one later, can be asked."""
+    """The service is stopping; ask another one, or this one later."""
 
     retryable = True
 
 
 class PartFailed(ByTheBookError):
-    """A part that the answer depends on failed; never answered without it."""
+    """A part that answers depend on failed, so there is no answer."""
 
     retryable = True
     part = "part"  # its name to operators
@@ -122,8 +134,24 @@ class NoBooks(StoreFailed):
     public = "There is no book to ask yet. Ingest one: `bythebook ingest PATH`."
 
 
+class DamagedBook(StoreFailed):
+    """Files of a published book are missing or changed; asking again does not help."""
+
+    retryable = False
+
+    def __init__(self, book_id: str, why: str, *, source: str = "SOURCE") -> None:
+        super().__init__(
+            f"The book {book_id!r} is damaged: {why}.",
+            f"Ingest it again: `bythebook ingest {source} --book {book_id}`.",
+        )
+        self.book_id = book_id
+        self.public = (
+            f"The book {book_id!r} is damaged. Run `bythebook ingest SOURCE --book {book_id}`."
+        )
+
+
 class WrongEmbedder(StoreFailed):
-    """The index and the embedder do not belong together."""
+    """The index was made by another embedder."""
 
     retryable = False
     public = "A book was indexed by another embedding model. Ingest it again."
@@ -137,7 +165,7 @@ class EmbedderFailed(PartFailed):
 
 
 class ModelFailed(PartFailed):
-    """The language model gave no answer that can be used."""
+    """The language model gave no usable answer."""
 
     part = "model"
     public = "The language model failed; the log says more."
@@ -150,7 +178,7 @@ class ModelTimeout(ModelFailed):
 
 
 class BadAnswer(ModelFailed):
-    """The language model is well, but this answer of it cannot be used; a question may provoke it."""
+    """The language model works, but gave an unusable answer; a question can provoke this."""
 
     is_unwell = False
 

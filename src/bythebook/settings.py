@@ -3,15 +3,21 @@
 import ipaddress
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bythebook.errors import InputError
 
 PREFIX = "BYTHEBOOK_"
 _MODEL_NAME = r"[\w.:/@-]+(=[\w.:/@-]+)?"
+
+
+def without_brackets(host: str) -> str:
+    """Take the brackets off an IPv6 address, as it is copied out of a link."""
+    inner = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    return inner if ":" in inner else host
 
 
 class Settings(BaseSettings):
@@ -22,9 +28,12 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(
-        Path(".bythebook"), description="Folder that holds all that the embedded defaults write."
+        Path(".bythebook"), description="Folder for everything that the embedded defaults write."
     )
-    host: str = Field("127.0.0.1", description="Address that `serve` listens on.")
+    host: Annotated[str, AfterValidator(without_brackets)] = Field(
+        "127.0.0.1",
+        description="Address that `serve` listens on; any but this machine's own needs a key first.",
+    )
     port: int = Field(8000, ge=1, le=65535, description="Port that `serve` listens on.")
     public_url: str = Field(
         "",
@@ -42,8 +51,15 @@ class Settings(BaseSettings):
     allowed_hosts: str = Field(
         "",
         pattern=r"^[\w.:,\[\] -]*$",
-        description="Hosts on private or loopback addresses that `ingest` may read a web site from, "
-        "as host or host:port, parted by commas.",
+        description="Hosts on private or loopback addresses from which `ingest` may read a web site, "
+        "as comma-separated host or host:port.",
+    )
+
+    pdf_memory_mb: int = Field(
+        768,
+        ge=64,
+        le=65536,
+        description="Megabytes of memory that the process which reads a PDF may use.",
     )
 
     llm_base_url: str = Field(
@@ -64,7 +80,7 @@ class Settings(BaseSettings):
     )
     llm_validator: bool = Field(
         default=False,
-        description="Whether the language model is asked, beside the judge, if passages answer.",
+        description="Whether the language model must agree with the judge that passages answer.",
     )
     llm_multi_hop: bool = Field(
         default=False,
@@ -78,8 +94,8 @@ class Settings(BaseSettings):
     allowed_models: str = Field(
         "gpt-3.5-turbo,gpt-4,gpt-4-turbo-preview",
         pattern=rf"^{_MODEL_NAME}(\s*,\s*{_MODEL_NAME})*$",
-        description="Names of language models that a reader may ask for, better ones later, parted by "
-        "commas; name=id where the provider calls it by another.",
+        description="Comma-separated names of language models that a reader may ask for, better ones "
+        "later; name=id where the provider uses another name.",
     )
 
     embedder: Literal["bundled", "cohere", "openai"] = Field(
@@ -140,19 +156,38 @@ class Settings(BaseSettings):
     limit_ip: int = Field(
         60, ge=0, description="Requests per minute of one address that gives no key; 0: no limit."
     )
+    max_wait_seconds: float = Field(
+        5.0,
+        ge=0.1,
+        le=60,
+        description="Longest wait of a question for its turn; beyond it the answer is 503.",
+    )
+    grace_seconds: int = Field(
+        10,
+        ge=1,
+        le=3600,
+        description="Time that open answers get to end when the service stops.",
+    )
+    answers_at_once: int | None = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="Questions answered at the same time; unset: as many as BYTHEBOOK_THREADS, or 32 "
+        "with a language model.",
+    )
     redis_url: SecretStr = Field(
         SecretStr(""),
-        description="Redis that processes share their counts of requests in, as redis://host:6379/0; "
+        description="Redis in which processes share their request counts, as redis://host:6379/0; "
         "empty: each process counts for itself.",
     )
     trusted_proxies: str = Field(
         "",
         pattern=r"^[0-9a-fA-F.:/, ]*$",
-        description="Addresses or networks of proxies whose X-Forwarded-For is believed, parted by commas.",
+        description="Comma-separated addresses or networks of proxies whose X-Forwarded-For is trusted.",
     )
     alert_webhook: SecretStr = Field(
         SecretStr(""),
-        description="Address that is told, by a JSON POST, when a part fails and when it works again.",
+        description="Address that gets a JSON POST when a part fails and when it works again.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least severity of what `serve` logs."
@@ -175,7 +210,7 @@ class Settings(BaseSettings):
 
     @property
     def site_hosts(self) -> frozenset[str]:
-        """The hosts that a web site may be read from wherever they are."""
+        """The hosts from which a web site may be read wherever they are."""
         names = (name.strip().lower() for name in self.allowed_hosts.split(","))
         return frozenset(name for name in names if name)
 
@@ -193,7 +228,7 @@ class Settings(BaseSettings):
 
 
 def is_this_machine(host: str) -> bool:
-    """Say whether a host is a loopback address."""
+    """Return True if a host is a loopback address."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -213,6 +248,6 @@ def load_settings() -> Settings:
 
 
 def unknown_variables() -> list[str]:
-    """Name BYTHEBOOK_* variables that mean nothing, as a misspelt one does."""
+    """Name BYTHEBOOK_* variables that are no settings, such as misspelt ones."""
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)

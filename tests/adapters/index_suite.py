@@ -28,9 +28,9 @@ from tests.adapters.small_books import (
     publish,
 )
 
-from bythebook.adapters.edge_shard import TermCounts
-from bythebook.ask.confidence import measure
+from bythebook.adapters.edge.shard import TermCounts
 from bythebook.ask.pipeline import collect
+from bythebook.ask.read.confidence import measure_confidence
 from bythebook.ask.selection.section import find_section
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Answered, Hit, Refused
@@ -119,7 +119,7 @@ class IndexSuite:
             assert text[chunk.char_start : chunk.char_end] == chunk.text
             assert list(chunk.unit_texts()) == [chunk.text]
             assert chunk.heading_path[-1] == chunk.section
-            assert chunk.chunk_id in core.press.chunk_ids("tales")
+            assert chunk.chunk_id in core.index_writer.chunk_ids("tales")
 
     def test_the_limit_bounds_what_each_way_finds(self, core: Core, source: Path) -> None:
         publish(core, source, "tales")
@@ -138,7 +138,7 @@ class IndexSuite:
     def test_the_same_page_in_two_books_has_two_ids(self, core: Core, source: Path) -> None:
         publish(core, source, "one", {"birds.md": BIRDS})
         publish(core, source, "two", {"birds.md": BIRDS})
-        first, second = core.press.chunk_ids("one"), core.press.chunk_ids("two")
+        first, second = core.index_writer.chunk_ids("one"), core.index_writer.chunk_ids("two")
         assert len(first) == len(second) == 2
         assert not first & second
 
@@ -210,25 +210,25 @@ class IndexSuite:
     ) -> None:
         first = CountingEmbedder(core.embedder)
         report = publish(core, source, "tales", embedder=first)
-        ids = core.press.chunk_ids("tales")
+        ids = core.index_writer.chunk_ids("tales")
         assert (
             len(ids) == report.chunks == report.added == report.embedded == len(first.passages) == 4
         )
         second = CountingEmbedder(core.embedder)
         again = publish(core, source, "tales", embedder=second)
-        assert core.press.chunk_ids("tales") == ids
+        assert core.index_writer.chunk_ids("tales") == ids
         assert second.passages == []
         assert (again.added, again.kept, again.removed, again.embedded) == (0, 4, 0, 0)
 
     def test_a_change_of_one_page_embeds_only_its_chunk(self, core: Core, source: Path) -> None:
         publish(core, source, "tales")
-        before = core.press.chunk_ids("tales")
+        before = core.index_writer.chunk_ids("tales")
         embedder = CountingEmbedder(core.embedder)
         changed = {**PAGES, "birds.md": BIRDS.replace("shallow", "cold")}
         report = publish(core, source, "tales", changed, embedder=embedder)
         assert len(embedder.passages) == 1
         assert "cold water" in embedder.passages[0]
-        assert len(before & core.press.chunk_ids("tales")) == 3
+        assert len(before & core.index_writer.chunk_ids("tales")) == 3
         assert (report.added, report.kept, report.removed) == (1, 3, 1)
 
     def test_a_page_that_moves_within_the_book_is_not_embedded_again(
@@ -291,10 +291,10 @@ class IndexSuite:
         self, core: Core, source: Path, damage: str
     ) -> None:
         publish(core, source, "tales")
-        ids = core.press.chunk_ids("tales")
+        ids = core.index_writer.chunk_ids("tales")
         DAMAGES[damage](core.library.generation_folder(core.library.book("tales")) / "shard")
         publish(core, source, "tales")
-        assert core.press.chunk_ids("tales") == ids
+        assert core.index_writer.chunk_ids("tales") == ids
         assert find(core, "Where does the heron stand?")[0].chunk.text.startswith(HERON)
         assert len(core.library.documents("tales")) == 2
 
@@ -339,7 +339,7 @@ class IndexSuite:
     def test_the_real_passages_of_an_answer_have_a_diversity(self, sample: Core) -> None:
         end = asyncio.run(collect(Question("What is ROS 2?"), sample.ask))
         assert isinstance(end, Answered)
-        metrics = asyncio.run(measure(end, sample.index))
+        metrics = asyncio.run(measure_confidence(end, sample.index))
         assert 0.05 < metrics.chunk_diversity < 0.95
         assert metrics.should_answer
 
@@ -372,7 +372,7 @@ class IndexSuite:
     ) -> None:
         publish(core, source, "tales")
         hits = find(core, "heron")
-        core.press.remove("tales")
+        core.index_writer.remove("tales")
         assert not vectors(core, hits).any()
 
     def test_vectors_are_read_where_no_question_was_asked_before(
@@ -404,7 +404,9 @@ class IndexSuite:
 
         found = asyncio.run(run())
         assert all(span.holds(chunk) for span, chunk in found)
-        assert {chunk.chunk_id for _, chunk in found} == sample.press.chunk_ids("physical-ai")
+        assert {chunk.chunk_id for _, chunk in found} == sample.index_writer.chunk_ids(
+            "physical-ai"
+        )
 
     def test_scores_within_a_section_are_those_of_the_whole_book(self, sample: Core) -> None:
         question = "How do ROS 2 nodes communicate?"

@@ -1,4 +1,4 @@
-"""A chat-completions server on loopback that answers as a script tells it, and takes no wrong request."""
+"""A chat-completions server on loopback that answers by a script, and rejects invalid requests."""
 
 import json
 import threading
@@ -16,12 +16,12 @@ from pydantic import TypeAdapter, ValidationError
 
 KEY = "sk-stub-3f9a17c2d4"
 USAGE = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
-_OF_OPENROUTER = {"usage"}  # to be told the price; no parameter of OpenAI's own
+_OF_OPENROUTER = {"usage"}  # asks for the price; not a parameter of OpenAI
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A scripted answer: an ordinary stream, unless told to misbehave."""
+    """A scripted answer: an ordinary stream, unless scripted to misbehave."""
 
     text: str = ""
     status: int = 200
@@ -57,7 +57,7 @@ class ModelStub:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def will(self, *answers: Answer | Script) -> None:
-        """Script what comes next, and begin to count anew."""
+        """Script the next answers, and reset the count."""
         with self._lock:
             self.answers = list(answers)
             self.requests.clear()
@@ -219,7 +219,7 @@ def _fault(path: str, headers: Any, request: Mapping[str, Any]) -> str | None:
 
 @cache
 def _published() -> tuple[TypeAdapter[Any], TypeAdapter[Any], TypeAdapter[Any], frozenset[str]]:
-    """Read OpenAI's own types of a request; lists within it are looked at one by one, so apart."""
+    """Validate a request with OpenAI's types; items of lists are validated one by one."""
     shape = CompletionCreateParamsStreaming
     return (
         TypeAdapter(shape),

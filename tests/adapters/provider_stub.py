@@ -54,7 +54,7 @@ Answer = Callable[[Seen], Reply]
 
 
 class ProviderStub:
-    """One server on loopback for all providers, told apart by their paths."""
+    """One server on loopback for all providers, distinguished by their paths."""
 
     def __init__(self, *, dimensions: Mapping[str, int] | None = None) -> None:
         self.dimensions = {

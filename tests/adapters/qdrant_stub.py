@@ -26,7 +26,7 @@ _UPSERT: TypeAdapter[models.PointInsertOperations] = TypeAdapter(models.PointIns
 
 @dataclass
 class Fault:
-    """What happens instead of an answer, as often as told, to requests whose path ends so."""
+    """What happens instead of an answer, a number of times, for requests with this end of the path."""
 
     path_end: str
     how: int | Misdeed

@@ -56,7 +56,7 @@ def core_over(data_dir: Path, encoder_of: Core | None = None) -> Core:
     """Make the real parts over a data folder; the model may be that of another core."""
     core = Core(Settings(data_dir=data_dir, threads=2))
     if encoder_of is not None:
-        core.__dict__["encoder"] = encoder_of.encoder
+        core.replace(encoder=encoder_of.encoder)
     return core
 
 

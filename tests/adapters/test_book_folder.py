@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bythebook.adapters.book_folder import BookFolder
+from bythebook.adapters.library.book_folder import BookFolder
 from bythebook.domain.books import (
     Block,
     Book,
@@ -171,7 +171,7 @@ def test_a_held_book_is_busy_and_free_again_after(folder: BookFolder, tmp_path: 
 def test_the_hold_of_a_dead_process_ends_with_it(folder: BookFolder, tmp_path: Path) -> None:
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from bythebook.adapters.book_folder import BookFolder\n"
+        "from bythebook.adapters.library.book_folder import BookFolder\n"
         "with BookFolder(Path(sys.argv[1])).hold('tales'): os._exit(9)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], timeout=300, check=False)

@@ -8,7 +8,7 @@ from tests.adapters.small_books import core_over, publish
 from tests.conftest import SAMPLE
 
 from bythebook.ask.pipeline import collect
-from bythebook.ask.relevance import relevance_map
+from bythebook.ask.retrieve.relevance import relevance_map
 from bythebook.bootstrap import Core
 from bythebook.calibrate.pipeline import QUICK, CalibrateOrder, calibrate
 from bythebook.domain.answers import Answered

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bythebook.adapters.book_folder import BookFolder
-from bythebook.adapters.book_json import book_to_json
-from bythebook.adapters.calibration_files import CalibrationFiles
+from bythebook.adapters.library.book_folder import BookFolder
+from bythebook.adapters.library.book_json import book_to_json
+from bythebook.adapters.library.calibration_files import CalibrationFiles
 from bythebook.domain.books import Book
 from bythebook.domain.calibrations import Calibration, RelevanceMap, RiskPoint
 from bythebook.errors import BusyBook, UnknownBook
@@ -96,7 +96,7 @@ def test_a_slow_fit_does_not_replace_that_of_a_newer_generation(root: Path) -> N
     second = publish(root, "g2")
     newer = replace(FIT, generation="g2")
     files(root).keep("tales", newer)
-    with pytest.raises(BusyBook, match="published anew"):
+    with pytest.raises(BusyBook, match="published again"):
         files(root).keep("tales", FIT)
     assert files(root).of(second) == newer
 

@@ -203,7 +203,7 @@ def test_scores_of_an_embedder_are_warned_of_until_they_are_fitted(
             embedder_base_url=f"{provider.url}/v1",
         )
     )
-    core.__dict__["judge"] = sample_core.judge
+    core.replace(judge=sample_core.judge)
     asyncio.run(ingest(IngestOrder(str(sample_book()), "robots"), core.ingest, lambda _: None))
 
     def ask(question: str) -> Answered | Refused:
@@ -218,7 +218,7 @@ def test_scores_of_an_embedder_are_warned_of_until_they_are_fitted(
     fitted = asyncio.run(calibrate(CalibrateOrder("robots", effort=QUICK), core.calibrate, _ignore))
     assert fitted is not None
     core.calibrations.keep("robots", fitted.calibration)
-    assert "looked at briefly" in str(warning())
+    assert "estimated from few questions" in str(warning())
     refused = ask(FOREIGN)
     assert isinstance(refused, Refused)
     assert refused.refusal_type == "low_relevance"
@@ -248,7 +248,7 @@ def test_a_book_is_copied_served_listed_and_removed_on_a_server(
         data_dir=shop.data, port=free_port(), qdrant_url=qdrant.url, qdrant_api_key=QDRANT_KEY
     )
     core = Core(settings)
-    core.__dict__.update(encoder=sample_core.encoder, judge=sample_core.judge)
+    core.replace(encoder=sample_core.encoder, judge=sample_core.judge)
     with serving(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
         reply = client.post("/api/query", json={"query": QUESTION}).json()
         assert reply["status"] == "success"
@@ -284,7 +284,10 @@ ANSWERS: dict[str, tuple[Reply, str]] = {
     "credit": (Reply(402, {"message": "pay"}), "has no credit left"),
     "model": (Reply(404, {"message": "model 'x' not found"}), "does not know the model"),
     "rate": (Reply(429, {"message": "slow"}, {"Retry-After": "60"}), "Try again in 60 seconds"),
-    "dimension": (Reply(body=cohere_body(["x"], [[1.0, 0.0]])), "2 numbers where 1024 were due"),
+    "dimension": (
+        Reply(body=cohere_body(["x"], [[1.0, 0.0]])),
+        "2 numbers where 1024 were expected",
+    ),
 }
 
 
@@ -292,12 +295,12 @@ ANSWERS: dict[str, tuple[Reply, str]] = {
 def test_doctor_says_what_is_wrong_with_an_embedder(
     provider: ProviderStub, tmp_path: Path, how: str
 ) -> None:
-    reply, told = ANSWERS[how]
+    reply, message = ANSWERS[how]
     provider.always("/v2/embed", reply)
     health = Shop(tmp_path / "data", cohere_at(provider)).run("doctor")
     assert health.exit_code == 1
     (line,) = [one for one in health.output.splitlines() if one.startswith("FIX  embedder")]
-    assert told in line
+    assert message in line
     assert len(provider.requests) == 1, "one cheap call"
 
 
@@ -318,16 +321,16 @@ def test_doctor_says_that_nobody_is_there(tmp_path: Path) -> None:
         assert setting in line
 
 
-@pytest.mark.parametrize(("status", "told"), [(401, "does not know the key"), (500, "failed")])
+@pytest.mark.parametrize(("status", "message"), [(401, "does not know the key"), (500, "failed")])
 def test_doctor_says_what_is_wrong_with_a_server(
-    qdrant: QdrantStub, tmp_path: Path, status: int, told: str
+    qdrant: QdrantStub, tmp_path: Path, status: int, message: str
 ) -> None:
     shop = Shop(tmp_path / "data", qdrant_at(qdrant))
     assert "ok   qdrant" in shop.run("doctor").output
     qdrant.faults.append(Fault("/exists", status))
     (line,) = [one for one in shop.run("doctor").output.splitlines() if "  qdrant" in one]
     assert line.startswith("FIX")
-    assert told in line
+    assert message in line
 
 
 def test_no_key_is_logged(

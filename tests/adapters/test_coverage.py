@@ -9,13 +9,13 @@ import pytest
 from evals.coverage import (
     MeasuredBook,
     check_places,
-    indexed_chunks,
-    known_books,
+    list_books,
     measure,
-    opened_reader,
+    open_reader,
+    select_chunks,
 )
 from evals.visible_text.comparison import compare
-from evals.visible_text.words import Visible
+from evals.visible_text.words import VisibleText
 
 from bythebook.domain.books import Chunk
 
@@ -34,20 +34,20 @@ BOOKS = [
     "epub/wasteland",
 ]
 MARKDOWN = BOOKS[:4]
-LEAST = {"openintro-pdf": 98.0}  # glyphs in formulas are told apart by nobody alike
+LEAST = {"openintro-pdf": 98.0}  # readers disagree about glyphs in formulas
 
 Cut = Callable[[str], tuple[MeasuredBook, list[list[Chunk]]]]
 
 
 @pytest.fixture(scope="module")
 def cut(eval_data: Path) -> Iterator[Cut]:
-    books = {book.name: book for book in known_books(eval_data / "books")}
+    books = {book.name: book for book in list_books(eval_data / "books")}
     assert set(books) == set(BOOKS)
-    with opened_reader() as read:
+    with open_reader() as read:
 
         @cache
         def chunks(name: str) -> tuple[MeasuredBook, list[list[Chunk]]]:
-            return books[name], indexed_chunks(read(books[name].path))
+            return books[name], select_chunks(read(books[name].path))
 
         yield chunks
 
@@ -56,15 +56,15 @@ def cut(eval_data: Path) -> Iterator[Cut]:
 def test_the_visible_words_are_in_the_chunks(name: str, cut: Cut) -> None:
     coverage = measure(*cut(name))
     assert coverage.visible > 10_000
-    assert coverage.percent >= LEAST.get(name, 99.5), coverage.worst(3)
+    assert coverage.percent >= LEAST.get(name, 99.5), coverage.list_worst(3)
 
 
 @pytest.mark.parametrize("name", MARKDOWN)
 def test_chunks_name_the_section_and_chapter_they_stand_in(name: str, cut: Cut) -> None:
     places = check_places(*cut(name))
     assert places.found >= 0.98 * places.chunks
-    assert places.share(places.right_section) >= 99, places.wrong[:3]
-    assert places.share(places.right_chapter) >= 99, places.wrong[:3]
+    assert places.compute_percent(places.right_section) >= 99, places.wrong[:3]
+    assert places.compute_percent(places.right_chapter) >= 99, places.wrong[:3]
 
 
 def test_the_measure_notices_a_chunk_that_is_lost(cut: Cut) -> None:
@@ -84,15 +84,19 @@ def test_the_measure_notices_a_chunk_under_the_wrong_heading(cut: Cut) -> None:
 
 
 def test_words_count_however_they_are_parted_or_ordered() -> None:
-    seen = [Visible("page", "The efﬁcient hyphen-\nation of words. Then a table, here 12 kg.")]
+    seen = [VisibleText("page", "The efﬁcient hyphen-\nation of words. Then a table, here 12 kg.")]
     coverage = compare(seen, ["Then a table, here 12 kg. The efficient hyphenation of wo rds."])
     assert coverage.percent == 100.0
 
 
 def test_a_word_lost_in_one_document_is_not_made_up_for_by_another() -> None:
     seen = [
-        Visible("herons", "The grey heron stands still in shallow water until a fish comes near"),
-        Visible("glass", "Glass is made by melting sand with soda ash and limestone in a furnace"),
+        VisibleText(
+            "herons", "The grey heron stands still in shallow water until a fish comes near"
+        ),
+        VisibleText(
+            "glass", "Glass is made by melting sand with soda ash and limestone in a furnace"
+        ),
     ]
     ours = [
         "The grey heron stands still in shallow water until a fish comes",

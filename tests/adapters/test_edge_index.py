@@ -216,17 +216,17 @@ def test_a_removed_book_is_closed_at_the_next_question(core: Core, source: Path)
     find(core, "Which bird waits at the river?")
     copies = core.settings.data_dir / "open"
     assert len(list(copies.rglob("term_counts.json"))) == 2
-    core.press.remove("one")
+    core.index_writer.remove("one")
     assert {hit.chunk.book_id for hit in find(core, "Which bird waits?")} == {"two"}
     assert len(list(copies.rglob("term_counts.json"))) == 1
 
 
 def test_lost_segments_are_put_right_by_ingesting_again(core: Core, source: Path) -> None:
     publish(core, source, "tales")
-    ids = core.press.chunk_ids("tales")
+    ids = core.index_writer.chunk_ids("tales")
     shutil.rmtree(core.library.generation_folder(core.library.book("tales")) / "shard/segments")
     publish(core, source, "tales")
-    assert core.press.chunk_ids("tales") == ids
+    assert core.index_writer.chunk_ids("tales") == ids
     assert find(core, "Where does the heron stand?")[0].chunk.text.startswith(HERON)
     assert len(core.library.documents("tales")) == 2
 
@@ -236,7 +236,7 @@ def test_a_disk_without_room_is_refused_in_time_and_the_old_book_stays(
 ) -> None:
     """Room that ends under a mapped file would end the process, so it is asked for beforehand."""
     publish(core, source, "tales")
-    ids = core.press.chunk_ids("tales")
+    ids = core.index_writer.chunk_ids("tales")
     usage = shutil.disk_usage(core.settings.data_dir)
     with monkeypatch.context() as small:
         small.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=1_000_000))
@@ -247,7 +247,7 @@ def test_a_disk_without_room_is_refused_in_time_and_the_old_book_stays(
             with pytest.raises(StoreFailed, match="old one stays") as caught:
                 publish(core, source, "tales", pages)
             assert "room" in caught.value.help_message
-    assert core.press.chunk_ids("tales") == ids
+    assert core.index_writer.chunk_ids("tales") == ids
     assert find(core, "Where does the heron stand?")[0].chunk.text.startswith(HERON)
 
 

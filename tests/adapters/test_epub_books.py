@@ -77,10 +77,10 @@ def test_nearly_every_letter_is_in_the_text_or_left_out_with_a_reason(
     eval_data: Path, name: str
 ) -> None:
     documents = _documents(eval_data, name)
-    told = _letters("".join(document.text for document in documents))
-    told += _letters("".join(left.text for document in documents for left in document.left_out))
+    kept = _letters("".join(document.text for document in documents))
+    kept += _letters("".join(left.text for document in documents for left in document.left_out))
     runs = list(_source_runs(eval_data / "books" / "epub" / f"{name}.epub"))
-    found = sum(len(run) for run in runs if run in told)
+    found = sum(len(run) for run in runs if run in kept)
     assert found / sum(map(len, runs)) >= 0.999
 
 

@@ -14,8 +14,12 @@ from redis import Redis
 from tests.conftest import free_port
 from tests.redis_server import RedisServer, running_redis
 
-from bythebook.adapters import limits_windows
-from bythebook.adapters.limits_windows import PATIENCE_SECONDS, MemoryWindows, RedisWindows
+from bythebook.adapters.operations import limits_windows
+from bythebook.adapters.operations.limits_windows import (
+    PATIENCE_SECONDS,
+    MemoryWindows,
+    RedisWindows,
+)
 from bythebook.domain.access import Allowance, Window
 from bythebook.errors import InputError, PartFailed
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bythebook.adapters import minilm
-from bythebook.adapters.inference import readable
-from bythebook.adapters.minilm import BUNDLED, MiniLm
-from bythebook.adapters.onnx_embedder import OnnxEmbedder
+from bythebook.adapters.models import minilm
+from bythebook.adapters.models.inference import readable
+from bythebook.adapters.models.minilm import BUNDLED, MiniLm
+from bythebook.adapters.models.onnx_embedder import OnnxEmbedder
 
 LONG = "The river carries sand to the sea and leaves it there. " * 60
 MIXED = [

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.model_stub import KEY, Answer, ModelStub, serving_model
-from tests.adapters.test_agents_generator import runs_on
+from tests.adapters.test_agents_generator import calls_to
 from typer.testing import CliRunner
 
-from bythebook.adapters.providers.agents.model_check import FAILED_SECONDS, ModelCheck
+from bythebook.adapters.providers.agents.roles.model_check import FAILED_SECONDS, ModelCheck
 from bythebook.cli import app
 from bythebook.errors import PartFailed
 
@@ -23,7 +23,7 @@ def stub() -> Iterator[ModelStub]:
 
 def test_one_short_call_is_made_and_none_while_it_is_known_to_work(stub: ModelStub) -> None:
     stub.will(Answer("yes, " * 5000))
-    check = ModelCheck(runs_on(stub))
+    check = ModelCheck(calls_to(stub))
 
     async def look() -> None:
         await asyncio.gather(*(check.require() for _ in range(5)))
@@ -37,7 +37,7 @@ def test_one_short_call_is_made_and_none_while_it_is_known_to_work(stub: ModelSt
 def test_what_is_wrong_is_said_in_a_line_and_not_asked_again_at_once(stub: ModelStub) -> None:
     stub.will(Answer(status=401, body={"error": {"message": "no"}}))
     now = [0.0]
-    check = ModelCheck(runs_on(stub), lambda: now[0])
+    check = ModelCheck(calls_to(stub), lambda: now[0])
 
     async def look() -> str:
         try:
@@ -47,16 +47,16 @@ def test_what_is_wrong_is_said_in_a_line_and_not_asked_again_at_once(stub: Model
         return "well"
 
     async def looks() -> list[str]:
-        told = [await look(), await look()]
+        replies = [await look(), await look()]
         now[0] += FAILED_SECONDS
         stub.answers = [Answer("yes")]
-        return [*told, await look(), await look()]
+        return [*replies, await look(), await look()]
 
-    told = asyncio.run(looks())
-    assert told[0] == told[1]
-    assert "does not know the key" in told[0]
-    assert "BYTHEBOOK_LLM_API_KEY" in told[0]
-    assert told[2:] == ["well", "well"]
+    replies = asyncio.run(looks())
+    assert replies[0] == replies[1]
+    assert "does not know the key" in replies[0]
+    assert "BYTHEBOOK_LLM_API_KEY" in replies[0]
+    assert replies[2:] == ["well", "well"]
     assert len(stub.requests) == 2
 
 
@@ -76,8 +76,8 @@ def test_the_doctor_says_in_a_line_what_is_wrong(
     given = {"DATA_DIR": str(tmp_path), "LLM_BASE_URL": stub.url, "LLM_API_KEY": KEY}
     for name, value in given.items():
         monkeypatch.setenv(f"BYTHEBOOK_{name}", value)
-    told = CliRunner().invoke(app, ["doctor"]).output
-    (model,) = [one for one in told.splitlines() if one[5:].startswith("model ")]
+    replies = CliRunner().invoke(app, ["doctor"]).output
+    (model,) = [one for one in replies.splitlines() if one[5:].startswith("model ")]
     assert line in model
-    assert KEY not in told
+    assert KEY not in replies
     assert len(stub.requests) == 1

@@ -1,21 +1,20 @@
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bythebook.adapters.minilm import MiniLm
-from bythebook.adapters.onnx_embedder import OnnxEmbedder
+from bythebook.adapters.models.minilm import MiniLm
+from bythebook.adapters.models.onnx_embedder import OnnxEmbedder
 from bythebook.bootstrap import Core
 from bythebook.errors import EmbedderFailed
-from bythebook.http.health import Health, examine
+from bythebook.http.contracts.health import Health, examine
 from bythebook.settings import Settings
 
 
 class BrokenModel(MiniLm):
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _encode_one(self, text: str, *, urgent: bool = False) -> NDArray[np.float32]:
         raise RuntimeError("out of memory")
 
 
@@ -37,7 +36,7 @@ def test_a_model_that_breaks_is_a_failed_embedder() -> None:
 
 def test_health_names_a_broken_embedder_instead_of_breaking(tmp_path: Path) -> None:
     core = Core(Settings(data_dir=tmp_path))
-    core.__dict__["encoder"] = BrokenModel(threads=1)
+    core.replace(encoder=BrokenModel(threads=1))
 
     async def examined() -> Health:
         service = core.service()

@@ -1,17 +1,21 @@
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bythebook.adapters import judge_features
-from bythebook.adapters.inference import Crew
-from bythebook.adapters.judge_model import MODELS, MOST_TOKENS, JudgeModel
-from bythebook.adapters.minilm import MiniLm
-from bythebook.adapters.onnx_judge import WEIGHTS, OnnxJudge
-from bythebook.ask.judge import ANSWER_FROM
-from bythebook.ask.retrieve import selection_passage
+from bythebook.adapters.models.inference import Crew
+from bythebook.adapters.models.judge_model import (
+    MODELS,
+    MOST_TOKENS,
+    WEIGHTS,
+    JudgeModel,
+    load_weights,
+)
+from bythebook.adapters.models.minilm import MiniLm
+from bythebook.ask.read.judge import ReadingJudge
+from bythebook.ask.read.verdict import ANSWER_FROM
+from bythebook.ask.retrieve.passages import selection_passage
 from bythebook.domain.answers import Judgement, Passage
 from bythebook.domain.books import Chunk, Unit
 from bythebook.domain.sentences import split_sentences
@@ -43,34 +47,34 @@ def passage(text: str, *, number: int = 0, signal: float = 0.6) -> Passage:
 
 
 @pytest.fixture(scope="module")
-def judge() -> OnnxJudge:
-    return OnnxJudge(JudgeModel(Crew(2)), MiniLm(threads=2))
+def judge() -> ReadingJudge:
+    return ReadingJudge(JudgeModel(Crew(2)), MiniLm(threads=2), load_weights())
 
 
-def judged(judge: OnnxJudge, question: str, *passages: Passage) -> Judgement:
+def judged(judge: ReadingJudge, question: str, *passages: Passage) -> Judgement:
     return asyncio.run(judge.judge(question, passages))
 
 
-def test_a_fitting_passage_is_more_answerable_than_a_foreign_one(judge: OnnxJudge) -> None:
+def test_a_fitting_passage_is_more_answerable_than_a_foreign_one(judge: ReadingJudge) -> None:
     fitting = judged(judge, QUESTION, passage(FITTING))
     foreign = judged(judge, QUESTION, passage(FOREIGN, signal=0.1))  # as it would be found
     assert fitting.answerable > ANSWER_FROM > foreign.answerable
 
 
-def test_a_fitting_selection_is_more_answerable_than_a_foreign_one(judge: OnnxJudge) -> None:
+def test_a_fitting_selection_is_more_answerable_than_a_foreign_one(judge: ReadingJudge) -> None:
     fitting = judged(judge, QUESTION, selection_passage(FITTING))
     foreign = judged(judge, QUESTION, selection_passage(FOREIGN))
     assert fitting.answerable > 0.5 > foreign.answerable
 
 
-def test_the_answering_sentence_comes_first(judge: OnnxJudge) -> None:
+def test_the_answering_sentence_comes_first(judge: ReadingJudge) -> None:
     evidence = judged(judge, QUESTION, passage(FITTING)).evidence
     assert evidence[0].quote == "Nodes exchange messages over topics."
     supports = [found.support for found in evidence]
     assert supports == sorted(supports, reverse=True)
 
 
-def test_the_fitting_passage_has_more_support_wherever_it_stands(judge: OnnxJudge) -> None:
+def test_the_fitting_passage_has_more_support_wherever_it_stands(judge: ReadingJudge) -> None:
     fitting, foreign = passage(FITTING), passage(FOREIGN, number=1)
     for passages in ((fitting, foreign), (foreign, fitting)):
         verdict = judged(judge, QUESTION, *passages)
@@ -79,7 +83,7 @@ def test_the_fitting_passage_has_more_support_wherever_it_stands(judge: OnnxJudg
         assert verdict.evidence[0].passage is fitting
 
 
-def test_every_value_is_a_probability(judge: OnnxJudge) -> None:
+def test_every_value_is_a_probability(judge: ReadingJudge) -> None:
     for question in (QUESTION, "", "?", "🤖" * 500, "word " * 100):
         verdict = judged(judge, question, passage(FITTING), passage(FOREIGN, number=1))
         values = [verdict.answerable, *verdict.supports, *(e.support for e in verdict.evidence)]
@@ -87,46 +91,32 @@ def test_every_value_is_a_probability(judge: OnnxJudge) -> None:
         assert len(verdict.supports) == 2
 
 
-def test_every_quote_is_a_unit_of_its_passage(judge: OnnxJudge) -> None:
+def test_every_quote_is_a_unit_of_its_passage(judge: ReadingJudge) -> None:
     verdict = judged(judge, QUESTION, passage(FITTING), passage(FOREIGN, number=1))
     for found in verdict.evidence:
         assert found.unit in found.passage.chunk.units
         assert found.quote in found.passage.chunk.text
 
 
-def test_a_passage_without_units_answers_nothing(judge: OnnxJudge) -> None:
+def test_a_passage_without_units_answers_nothing(judge: ReadingJudge) -> None:
     verdict = judged(judge, QUESTION, passage(""))
     assert verdict.answerable == 0
     assert list(verdict.supports) == [0]
     assert list(verdict.evidence) == []
 
 
-def test_the_same_question_gets_the_same_judgement(judge: OnnxJudge) -> None:
+def test_the_same_question_gets_the_same_judgement(judge: ReadingJudge) -> None:
     assert judged(judge, QUESTION, passage(FITTING)) == judged(judge, QUESTION, passage(FITTING))
-
-
-def test_words_are_stemmed_alike_by_many_threads_at_once() -> None:
-    words = [
-        f"{stem}{ending}"
-        for stem in ("walk", "jump", "talk", "plann")
-        for ending in ("ing", "ed", "er", "s")
-    ]
-    invented = [f"{letter}{word}" for letter in "bcdfghklmnprstvw" for word in words] * 4
-    judge_features._stem.cache_clear()
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(judge_features._stem, invented, chunksize=7))
-    judge_features._stem.cache_clear()
-    assert together == [judge_features._stem(word) for word in invented]
 
 
 def test_the_model_is_named_by_what_it_is_made_of() -> None:
     model = (MODELS / "judge" / "model.onnx").read_bytes()
     digest = hashlib.sha256(model + WEIGHTS.read_bytes()).hexdigest()
     assert JudgeModel.model_id == f"bythebook-judge-int8@{digest[:8]}"
-    assert len(model) <= 25_000_000
+    assert len(model) <= 40_000_000
 
 
-def test_claims_in_other_words_are_better_supported_than_changed_ones(judge: OnnxJudge) -> None:
+def test_claims_in_other_words_are_better_supported_than_changed_ones(judge: ReadingJudge) -> None:
     borne_out = {
         FITTING: (
             "Topics are what nodes use to send each other messages.",
@@ -166,7 +156,7 @@ def test_claims_in_other_words_are_better_supported_than_changed_ones(judge: Onn
     assert min(supports(borne_out)) > 0.5 > max(supports(borne_out, of_other=True))
 
 
-def test_the_best_passage_decides_whether_a_claim_is_supported(judge: OnnxJudge) -> None:
+def test_the_best_passage_decides_whether_a_claim_is_supported(judge: ReadingJudge) -> None:
     claim = "Topics are what nodes use to send each other messages."
     alone = asyncio.run(judge.support(claim, (passage(FITTING),)))
     both = asyncio.run(judge.support(claim, (passage(FOREIGN), passage(FITTING, number=1))))
@@ -174,7 +164,7 @@ def test_the_best_passage_decides_whether_a_claim_is_supported(judge: OnnxJudge)
     assert asyncio.run(judge.support(claim, ())) < 0.01
 
 
-def test_a_claim_that_names_what_no_passage_has_is_less_supported(judge: OnnxJudge) -> None:
+def test_a_claim_that_names_what_no_passage_has_is_less_supported(judge: ReadingJudge) -> None:
     claim = "Topics are what nodes use to send each other messages."
     with_name = "Topics are what nodes use to send each other Zyxorbit messages."
     with_number = "Topics are what 7,341 nodes use to send each other messages."
@@ -200,7 +190,7 @@ def test_the_answers_words_stand_in_the_passage() -> None:
     assert "topics" in FITTING[slice(*reading.words)]
 
 
-def test_one_endless_sentence_and_an_endless_question_are_read(judge: OnnxJudge) -> None:
+def test_one_endless_sentence_and_an_endless_question_are_read(judge: ReadingJudge) -> None:
     endless = "and so on " * 2000
     for question, text in ((QUESTION, endless), (endless, FITTING), (endless, endless)):
         assert 0 <= judged(judge, question, passage(text)).answerable <= 1

@@ -24,10 +24,10 @@ from tests.adapters.small_books import PAGES, write_pages
 
 from bythebook.adapters.providers.cohere_embedder import CohereEmbedder
 from bythebook.adapters.providers.openai_embedder import OpenAiEmbedder
-from bythebook.adapters.providers.provider_embedder import Patience
+from bythebook.adapters.providers.provider_embedder import CallTiming
 from bythebook.adapters.providers.resilience import EMBEDDER, Policy
-from bythebook.ask.plan import make_plan
-from bythebook.ask.retrieve import retrieve
+from bythebook.ask.plan.make_plan import make_plan
+from bythebook.ask.retrieve.passages import find_passages
 from bythebook.bootstrap import Core
 from bythebook.domain.questions import Question
 from bythebook.domain.reports import IngestReport
@@ -71,10 +71,10 @@ class Side:
         self.dimension = 1024 if vendor == "cohere" else 1536
 
     def embedder(self, policy: Policy = EMBEDDER) -> Made:
-        patience = Patience(policy, self.time.clock, self.time.sleep)
+        timing = CallTiming(policy, self.time.clock, self.time.sleep)
         if self.vendor == "cohere":
-            return CohereEmbedder(KEY, "embed-english-v3.0", self.stub.url, patience=patience)
-        return OpenAiEmbedder(KEY, "", f"{self.stub.url}/v1", patience=patience)
+            return CohereEmbedder(KEY, "embed-english-v3.0", self.stub.url, timing=timing)
+        return OpenAiEmbedder(KEY, "", f"{self.stub.url}/v1", timing=timing)
 
     def texts(self, request: Seen) -> list[str]:
         found: list[str] = request.body["texts" if self.vendor == "cohere" else "input"]
@@ -255,7 +255,7 @@ async def test_numbers_that_do_not_fit_are_an_error(stub: ProviderStub, places: 
     side, texts = Side("openai", stub), ["one", "two", "three"]
     rows = [stub_vector(text, 1536) for text in texts]
     stub.always(side.path, Reply(body=openai_body(rows, places)))
-    with pytest.raises(EmbedderFailed, match="places"):
+    with pytest.raises(EmbedderFailed, match="indexes"):
         await side.embedder().embed_passages(texts)
 
 
@@ -361,7 +361,7 @@ async def test_ingest_waits_for_a_retry_after(side: Side) -> None:
     [
         (Reply(delay=20), "did not answer in time"),
         (Reply(body={"x": "y" * 1000}, end="stall"), "did not answer in time"),
-        (Reply(body={"x": "y" * 1000}, end="cut"), "cannot be reached, or broke off"),
+        (Reply(body={"x": "y" * 1000}, end="cut"), "cannot be reached, or the connection broke"),
         (Reply(307, {}, {"Location": "http://203.0.113.1/"}), "another address"),
         (Reply(body=b" " * (33 * 2**20)), "too large"),
         (Reply(body=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}), "too large"),
@@ -455,7 +455,7 @@ async def test_the_key_reaches_the_provider_and_nothing_else(
     side: Side, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    told = list[str]()
+    texts = list[str]()
     embedder = side.embedder(Policy(timeout=1.0))
     for reply in (
         Reply(401, {"message": f"Incorrect API key: {KEY}"}),
@@ -466,10 +466,10 @@ async def test_the_key_reaches_the_provider_and_nothing_else(
     ):
         side.stub.script(side.path, reply)
         error = await failing(embedder)
-        told += [error.what, error.help_message, error.public, *traceback.format_exception(error)]
+        texts += [error.what, error.help_message, error.public, *traceback.format_exception(error)]
     assert side.stub.requests[0].headers["authorization"] == f"Bearer {KEY}"
-    told += [repr(embedder), repr(vars(embedder)), caplog.text]
-    assert KEY not in "".join(told)
+    texts += [repr(embedder), repr(vars(embedder)), caplog.text]
+    assert KEY not in "".join(texts)
 
 
 async def test_a_question_too_long_for_cohere_is_embedded_by_its_beginning_and_said_so(
@@ -479,13 +479,13 @@ async def test_a_question_too_long_for_cohere_is_embedded_by_its_beginning_and_s
     stub.script(side.path, Reply(400, {"message": "too many tokens: 600 exceeds 512"}))
     assert (await side.embedder().embed_query("Why? " * 300)).shape == (1024,)
     assert [request.body["truncate"] for request in stub.seen(side.path)] == ["NONE", "END"]
-    assert "longer than the embedder reads" in caplog.text
+    assert "too long for the embedder" in caplog.text
 
 
 async def test_a_passage_too_long_for_cohere_is_an_error(stub: ProviderStub) -> None:
     side = Side("cohere", stub)
     stub.script(side.path, Reply(400, {"message": "too many tokens: 600 exceeds 512"}))
-    with pytest.raises(EmbedderFailed, match="more text than it takes"):
+    with pytest.raises(EmbedderFailed, match="too much text"):
         await side.embedder().embed_passages(["word " * 600])
     assert side.calls == 1
 
@@ -596,7 +596,7 @@ def book(tmp_path: Path) -> Path:
 
 def parts(data_dir: Path, embedder: Embedder) -> Core:
     core = Core(Settings(data_dir=data_dir))
-    core.__dict__["embedder"] = embedder
+    core.replace(embedder=embedder)
     return core
 
 
@@ -634,7 +634,7 @@ async def test_a_bad_day_of_the_embedder_leaves_the_published_book_whole(
 ) -> None:
     core = parts(tmp_path / "data", side.embedder())
     await put_in(core, book)
-    live, ids = core.library.book("small"), core.press.chunk_ids("small")
+    live, ids = core.library.book("small"), core.index_writer.chunk_ids("small")
     write_pages(
         book, {**PAGES, "one.md": "# One\n\nA new page.\n", "two.md": "# Two\n\nAnother.\n"}
     )
@@ -643,10 +643,10 @@ async def test_a_bad_day_of_the_embedder_leaves_the_published_book_whole(
     with pytest.raises(EmbedderFailed):
         await put_in(core, book)
     assert core.library.book("small") == live
-    assert core.press.chunk_ids("small") == ids
+    assert core.index_writer.chunk_ids("small") == ids
     assert core.ingest.cache.get(core.embedder.model_id, _hashes(side, since="A new page")) == {}
     side.stub.always(side.path, None)
-    found = await retrieve(make_plan(Question("Where does the heron stand?")), core)
+    found = await find_passages(make_plan(Question("Where does the heron stand?")), core)
     assert len(found) == 4
     core.close()
 
@@ -657,7 +657,7 @@ async def test_an_index_built_by_one_embedder_and_opened_by_another_is_a_clear_e
     await put_in(parts(tmp_path / "data", Side("cohere", stub).embedder()), book)
     other = parts(tmp_path / "data", Side("openai", stub).embedder())
     with pytest.raises(WrongEmbedder, match=r"cohere/embed-english-v3\.0") as caught:
-        await retrieve(make_plan(Question("Where does the heron stand?")), other)
+        await find_passages(make_plan(Question("Where does the heron stand?")), other)
     assert "openai/text-embedding-3-small" in caught.value.what
     other.close()
 

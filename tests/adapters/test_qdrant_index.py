@@ -1,4 +1,4 @@
-"""The Qdrant server as chunk index: the common suite in process and over HTTP, then what only it does."""
+"""The Qdrant server as chunk index: the common suite in process and over HTTP, then what filter_by_ids it does."""
 
 import asyncio
 import signal
@@ -31,12 +31,12 @@ from tests.adapters.small_books import (
 from tests.conftest import SAMPLE
 
 from bythebook.adapters.providers.resilience import Policy
+from bythebook.adapters.qdrant.client import SharedQdrantClient
 from bythebook.adapters.qdrant.copy import copy_book
 from bythebook.adapters.qdrant.index import QdrantIndex
-from bythebook.adapters.qdrant.layout import QdrantLayout, alias_of, collection_of
-from bythebook.adapters.qdrant.line import QdrantLine
-from bythebook.adapters.qdrant.press import QdrantPress
-from bythebook.ask.retrieve import fuse
+from bythebook.adapters.qdrant.layout import QdrantLayout, alias_name, book_collection_name
+from bythebook.adapters.qdrant.writer import QdrantIndexWriter
+from bythebook.ask.retrieve.fusion import fuse
 from bythebook.bootstrap import Core
 from bythebook.errors import InputError, StoreFailed, UnknownBook, WrongEmbedder
 from bythebook.ports import Lookup
@@ -45,11 +45,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
 PATIENT = Policy(timeout=20.0, retries=1, backoff=0.01)  # a busy machine is no failure
 HASTY = Policy(timeout=2.0, retries=1, backoff=0.01)
 KEY = "a-key-nobody-may-read"
-MakeLine = Callable[[], QdrantLine]
+MakeClient = Callable[[], SharedQdrantClient]
 
 
 class InProcess:
-    """qdrant-client's in-process mode: it outlives the lines to it, and fails as a server does."""
+    """qdrant-client's in-process mode: it outlives its clients, and fails as a server does."""
 
     def __init__(self) -> None:
         self._engine = AsyncQdrantClient(":memory:")
@@ -72,61 +72,65 @@ class InProcess:
         pass
 
 
-def over_qdrant(core: Core, line: QdrantLine, layout: QdrantLayout | None = None) -> Core:
+def over_qdrant(core: Core, client: SharedQdrantClient, layout: QdrantLayout | None = None) -> Core:
     """Put a Qdrant server under a core."""
     layout = layout or QdrantLayout()
-    core.__dict__["index"] = QdrantIndex(core.library, line, layout)
-    core.__dict__["press"] = QdrantPress(core.library, line, layout)
+    core.replace(
+        index=QdrantIndex(core.library, client, layout),
+        index_writer=QdrantIndexWriter(core.library, client, layout),
+    )
     return core
 
 
-def copied(source: Core, target: Core, told: list[tuple[int, int]] | None = None) -> bool:
-    """Copy the only book of a library to the server under another core."""
+def copy_only_book(
+    source: Core, target: Core, progress: list[tuple[int, int]] | None = None
+) -> bool:
+    """Copy the filter_by_ids book of a library to the server under another core."""
     (book,) = source.library.books()
-    press = cast("QdrantPress", target.press)
-    note = [] if told is None else told
+    writer = cast("QdrantIndexWriter", target.index_writer)
+    steps = [] if progress is None else progress
 
-    def tell(done: int, total: int) -> None:
-        note.append((done, total))
+    def on_copied(done: int, total: int) -> None:
+        steps.append((done, total))
 
-    return asyncio.run(copy_book(book, source.library, source.index, press, tell))
+    return asyncio.run(copy_book(book, source.library, source.index, writer, on_copied))
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Core:
-    """A core that only lends its model: loading it once is enough."""
+    """A core that filter_by_ids lends its model: loading it once is enough."""
     return core_over(tmp_path_factory.mktemp("unused"))
 
 
 @pytest.fixture(scope="module", params=["in process", "over HTTP"])
-def make_line(request: pytest.FixtureRequest) -> Iterator[MakeLine]:
+def make_client(request: pytest.FixtureRequest) -> Iterator[MakeClient]:
     with ExitStack() as stack:
         if request.param == "in process":
             engine = cast("AsyncQdrantClient", InProcess())
-            yield lambda: QdrantLine(lambda: engine)
+            yield lambda: SharedQdrantClient(lambda: engine)
         else:
             stub = stack.enter_context(serving_qdrant(KEY))
-            yield lambda: QdrantLine.to(stub.url, KEY, PATIENT)
+            yield lambda: SharedQdrantClient.for_url(stub.url, KEY, PATIENT)
 
 
 @pytest.fixture(scope="module")
-def sample(sample_core: Core, make_line: MakeLine) -> Iterator[Core]:
-    core = over_qdrant(core_over(sample_core.settings.data_dir, sample_core), make_line())
-    assert copied(sample_core, core)
+def sample(sample_core: Core, make_client: MakeClient) -> Iterator[Core]:
+    core = over_qdrant(core_over(sample_core.settings.data_dir, sample_core), make_client())
+    assert copy_only_book(sample_core, core)
     yield core
     core.close()
 
 
 @pytest.fixture(scope="module")
-def line(make_line: MakeLine) -> Iterator[QdrantLine]:
-    line = make_line()
-    yield line
-    line.close()
+def client(make_client: MakeClient) -> Iterator[SharedQdrantClient]:
+    client = make_client()
+    yield client
+    client.close()
 
 
 @pytest.fixture
-def another(model: Core, line: QdrantLine) -> MakeCore:
-    return lambda data_dir: over_qdrant(core_over(data_dir, model), line)
+def another(model: Core, client: SharedQdrantClient) -> MakeCore:
+    return lambda data_dir: over_qdrant(core_over(data_dir, model), client)
 
 
 @pytest.fixture
@@ -183,7 +187,7 @@ def stub() -> Iterator[QdrantStub]:
 @pytest.fixture
 def served(tmp_path: Path, model: Core, stub: QdrantStub) -> Iterator[Core]:
     core = core_over(tmp_path / "data", model)
-    over_qdrant(core, QdrantLine.to(stub.url, KEY, PATIENT))
+    over_qdrant(core, SharedQdrantClient.for_url(stub.url, KEY, PATIENT))
     yield core
     core.close()
 
@@ -192,14 +196,13 @@ def give(core: Core, stub: QdrantStub, fault: Fault) -> None:
     """Have the server misbehave; one that stalls is not waited for as long as others."""
     if fault.how == "stall":
         core.close()
-        over_qdrant(core, QdrantLine.to(stub.url, KEY, HASTY))
-        core.__dict__.pop("ingest", None)
+        over_qdrant(core, SharedQdrantClient.for_url(stub.url, KEY, HASTY))
         find(core, "heron")
     stub.faults.append(fault)
 
 
 def live_collection(core: Core, book_id: str = "tales") -> str:
-    return collection_of(core.library.book(book_id))
+    return book_collection_name(core.library.book(book_id))
 
 
 def test_a_question_is_one_batch_of_both_ways_and_one_for_the_scores_still_missing(
@@ -239,7 +242,7 @@ def test_a_generation_is_counted_then_switched_to_in_one_request_then_the_old_on
     assert lines.index(f"POST /collections/{new}/points/count") < switches[0]
     assert switches[0] < lines.index(f"DELETE /collections/{old}")
     (switch,) = stub.bodies("/aliases", asked)
-    alias = alias_of("tales")
+    alias = alias_name("tales")
     assert switch["actions"] == [
         {"delete_alias": {"alias_name": alias}},
         {"create_alias": {"alias_name": alias, "collection_name": new}},
@@ -254,7 +257,7 @@ def test_an_unchanged_book_is_taken_over_from_the_server_without_the_vector_cach
     publish(served, source, "tales")
     for path in (served.settings.data_dir / "cache").iterdir():
         path.unlink()
-    del served.__dict__["ingest"]
+    served.replace()  # the cache is opened again
     embedder = CountingEmbedder(served.embedder)
     report = publish(served, source, "tales", embedder=embedder)
     assert (report.kept, embedder.passages) == (4, [])
@@ -283,7 +286,7 @@ def test_payload_and_its_indexes_are_those_of_the_seeds_and_of_sections(
     points, _ = stub.engine().scroll(name, with_payload=True)
     fields = {"book_id", "chunk_id", "text", "embedding_model", "token_count", *kinds}
     assert all(fields <= (point.payload or {}).keys() for point in points)
-    assert {point.id for point in points} == served.press.chunk_ids("tales")
+    assert {point.id for point in points} == served.index_writer.chunk_ids("tales")
 
 
 @pytest.mark.parametrize("quantisation", ["scalar", "binary"])
@@ -291,7 +294,7 @@ def test_a_layout_for_large_libraries_reaches_the_server(
     served: Core, source: Path, stub: QdrantStub, quantisation: Any
 ) -> None:
     layout = QdrantLayout(shards=3, replicas=2, quantisation=quantisation, on_disk=True)
-    over_qdrant(served, QdrantLine.to(stub.url, KEY, PATIENT), layout)
+    over_qdrant(served, SharedQdrantClient.for_url(stub.url, KEY, PATIENT), layout)
     publish(served, source, "tales")
     (made,) = [one.body for one in stub.requests if one.line.startswith("PUT /collections/")][:1]
     assert (made["shard_number"], made["replication_factor"]) == (3, 2)
@@ -343,15 +346,15 @@ CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from bythebook.adapters.qdrant.layout import QdrantLayout
-from bythebook.adapters.qdrant.line import QdrantLine
-from bythebook.adapters.qdrant.press import QdrantPress
+from bythebook.adapters.qdrant.client import SharedQdrantClient
+from bythebook.adapters.qdrant.writer import QdrantIndexWriter
 from bythebook.bootstrap import Core
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import Settings
 
 core = Core(Settings(data_dir=Path(sys.argv[1]), threads=1))
-line = QdrantLine.to(sys.argv[3], sys.argv[4])
-core.__dict__["press"] = QdrantPress(core.library, line, QdrantLayout())
+client = SharedQdrantClient.for_url(sys.argv[3], sys.argv[4])
+core.replace(index_writer=QdrantIndexWriter(core.library, client, QdrantLayout()))
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -385,7 +388,7 @@ def test_a_killed_run_leaves_the_old_generation_live_and_the_next_one_cleans_up(
     assert find(served, "heron")[0].chunk.text == HERON
     publish(served, source, "tales")
     assert stub.collections == {live_collection(served)}
-    assert stub.aliases == {alias_of("tales"): live_collection(served)}
+    assert stub.aliases == {alias_name("tales"): live_collection(served)}
     assert find(served, "glass")[0].chunk.text == GLASS
 
 
@@ -397,13 +400,13 @@ def test_a_run_killed_between_alias_and_pointer_is_undone_by_the_next(
     (source / "crafts.md").write_text(CRAFTS)
     killed(served, source, stub, "switched")
     assert live_collection(served) == live
-    assert stub.aliases[alias_of("tales")] != live
+    assert stub.aliases[alias_name("tales")] != live
     assert find(served, "heron")[0].chunk.text == HERON  # questions go by the pointer
     monkeypatch.setattr(type(served.reader), "read", _cut_off)
     with pytest.raises(OSError, match="cut off"):
         publish(served, source, "tales")
     assert stub.collections == {live}
-    assert stub.aliases == {alias_of("tales"): live}
+    assert stub.aliases == {alias_name("tales"): live}
 
 
 def _cut_off(*_: object, **__: object) -> None:
@@ -415,10 +418,10 @@ def test_collections_of_another_data_folder_are_left_alone(
 ) -> None:
     publish(served, source, "tales")
     other = core_over(tmp_path / "other", model)
-    over_qdrant(other, QdrantLine.to(stub.url, KEY, PATIENT))
+    over_qdrant(other, SharedQdrantClient.for_url(stub.url, KEY, PATIENT))
     for pages in ({"birds.md": BIRDS}, {"crafts.md": CRAFTS}):
         publish(other, source, "tales", pages)
-    other.press.remove("tales")
+    other.index_writer.remove("tales")
     other.close()
     assert stub.collections == {live_collection(served)}
     assert find(served, "heron")[0].chunk.text == HERON
@@ -431,14 +434,16 @@ def test_a_removed_book_leaves_nothing_on_the_server_even_if_it_was_away_at_firs
     publish(served, source, "other", {"birds.md": BIRDS})
     stub.faults.append(Fault(live_collection(served), 500))
     with pytest.raises(StoreFailed):
-        served.press.remove("tales")
+        served.index_writer.remove("tales")
     assert [book.book_id for book in served.library.books()] == ["other"]
     stub.faults.clear()
-    served.press.remove("tales")
+    served.index_writer.require_book("tales")  # the server still has it
+    served.index_writer.remove("tales")
     assert stub.collections == {live_collection(served, "other")}
-    assert stub.aliases == {alias_of("other"): live_collection(served, "other")}
-    with pytest.raises(UnknownBook):
-        served.press.remove("tales")
+    assert stub.aliases == {alias_name("other"): live_collection(served, "other")}
+    for use in (served.index_writer.require_book, served.index_writer.remove):
+        with pytest.raises(UnknownBook):
+            use("tales")
 
 
 # What does not belong together
@@ -460,10 +465,10 @@ def test_vectors_of_a_wrong_shape_are_never_stored(
     publish(served, source, "tales")
     chunks = [hit.chunk for hit in find(served, "heron")]
     upserts = len(stub.bodies("/points"))
-    with served.press.edition("tales", "wrong", served.embedder) as edition:
+    with served.index_writer.open_draft("tales", "wrong", served.embedder) as draft:
         for shape in ((4, 3), (3, 384)):
             with pytest.raises(WrongEmbedder, match="the old index stays"):
-                edition.add(chunks, np.ones(shape, np.float32))
+                draft.add(chunks, np.ones(shape, np.float32))
     assert len(stub.bodies("/points")) == upserts
 
 
@@ -474,7 +479,9 @@ def test_a_book_that_is_not_on_the_server_says_how_to_bring_it_there(
     hits = find(served, "heron")
     stub.engine().delete_collection(live_collection(served))
     for ask in (lambda: find(served, "heron"), lambda: vectors(served, hits)):
-        with pytest.raises(StoreFailed, match="does not have the book 'tales'") as caught:
+        with pytest.raises(
+            StoreFailed, match="does not have the published generation of the book 'tales'"
+        ) as caught:
             ask()
         assert "bythebook books copy --to" in caught.value.help_message
     report = publish(served, source, "tales")
@@ -486,7 +493,7 @@ def test_a_server_that_lost_chunks_is_a_failed_store(
     served: Core, source: Path, stub: QdrantStub, model: Core
 ) -> None:
     publish(served, source, "tales")
-    ids = sorted(served.press.chunk_ids("tales"))
+    ids = sorted(served.index_writer.chunk_ids("tales"))
     stub.engine().delete(live_collection(served), models.PointIdsList(points=ids[:1]))
     with pytest.raises(StoreFailed, match="holds 3 chunks of the book 'tales' where 4"):
         find(served, "heron")
@@ -504,19 +511,19 @@ def embedded(tmp_path: Path, model: Core, source: Path) -> Iterator[Core]:
     core.close()
 
 
-def test_a_copy_embeds_nothing_tells_its_progress_and_is_made_once(
+def test_a_copy_embeds_nothing_reports_progress_and_runs_once(
     embedded: Core, served: Core, stub: QdrantStub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(embedded.embedder), "embed_passages", _cut_off)
-    told: list[tuple[int, int]] = []
-    assert copied(embedded, served, told)
-    assert told == [(0, 84), (64, 84), (84, 84)]
-    assert stub.aliases == {alias_of("tales"): live_collection(served)}
+    progress: list[tuple[int, int]] = []
+    assert copy_only_book(embedded, served, progress)
+    assert progress == [(0, 84), (64, 84), (84, 84)]
+    assert stub.aliases == {alias_name("tales"): live_collection(served)}
     here, there = ({h.chunk.chunk_id: h for h in find(c, "glass")} for c in (served, embedded))
     assert here.keys() == there.keys()
     assert all(here[name].cosine == pytest.approx(there[name].cosine, abs=1e-6) for name in here)
     asked = len(stub.requests)
-    assert not copied(embedded, served)
+    assert not copy_only_book(embedded, served)
     assert stub.lines(asked) == [f"POST /collections/{live_collection(served)}/points/count"]
 
 
@@ -525,24 +532,26 @@ def test_a_copy_that_was_broken_off_leaves_nothing_and_a_killed_one_is_made_agai
 ) -> None:
     stub.faults.append(Fault("/points", 500, times=2))
     with pytest.raises(StoreFailed):
-        copied(embedded, served)
+        copy_only_book(embedded, served)
     assert stub.collections == set()
-    assert copied(embedded, served)
-    ids = sorted(served.press.chunk_ids("tales"))
+    assert copy_only_book(embedded, served)
+    ids = sorted(served.index_writer.chunk_ids("tales"))
     stub.engine().delete(live_collection(served), models.PointIdsList(points=ids[:30]))
-    assert copied(embedded, served)  # as if it had been killed before it was full
+    assert copy_only_book(embedded, served)  # as if it had been killed before it was full
     assert find(served, "glass")[0].chunk.text == GLASS
 
 
 def test_after_a_copy_the_next_ingest_mends_what_the_server_has(
     embedded: Core, served: Core, source: Path, stub: QdrantStub
 ) -> None:
-    assert copied(embedded, served)
+    assert copy_only_book(embedded, served)
     pages = {path.name: path.read_text() for path in source.iterdir()}
     report = publish(served, source, "tales", {**pages, "new.md": "# New\n\nA new page.\n"})
     assert (report.added, report.embedded) == (1, 1)
     assert stub.collections == {live_collection(served)}
-    with pytest.raises(StoreFailed, match="tales"):  # the new generation is on the server only
+    with pytest.raises(
+        StoreFailed, match="tales"
+    ):  # the new generation is on the server filter_by_ids
         find(embedded, "glass")
 
 
@@ -552,14 +561,14 @@ LASTING: dict[int | Misdeed, tuple[str, str]] = {
     401: ("does not know the key", "BYTHEBOOK_QDRANT_API_KEY"),
     403: ("does not let this key", "BYTHEBOOK_QDRANT_API_KEY"),
     404: ("does not know the address", "BYTHEBOOK_QDRANT_URL"),
-    400: ("does not take the request", "1.10 or newer"),
+    400: ("rejects the request", "1.10 or newer"),
 }
 PASSING: dict[int | Misdeed, tuple[str, str]] = {
     500: ("failed", "Try again"),
     503: ("failed", "Try again"),
-    "stall": ("did not answer in time", "address is right"),
-    "cut": ("broke off", "BYTHEBOOK_QDRANT_URL"),
-    "garbage": ("an answer that is none", "BYTHEBOOK_QDRANT_URL"),
+    "stall": ("did not answer in time", "the address"),
+    "cut": ("the connection broke", "BYTHEBOOK_QDRANT_URL"),
+    "garbage": ("an unreadable response", "BYTHEBOOK_QDRANT_URL"),
 }
 
 
@@ -598,7 +607,9 @@ def test_a_busy_server_is_left_alone_as_long_as_it_says(
 ) -> None:
     publish(served, source, "tales")
     served.close()
-    over_qdrant(served, QdrantLine.to(stub.url, KEY, HASTY))  # who waits for less than it says
+    over_qdrant(
+        served, SharedQdrantClient.for_url(stub.url, KEY, HASTY)
+    )  # who waits for less than it says
     find(served, "heron")
     stub.faults.append(Fault("/query/batch", 429, headers={"Retry-After": "7"}))
     asked = len(stub.requests)
@@ -626,8 +637,10 @@ def test_a_server_that_goes_on_failing_is_left_alone(
 def test_a_server_that_is_not_there_is_a_failed_store(tmp_path: Path, model: Core) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        line = QdrantLine.to(f"http://127.0.0.1:{unused.getsockname()[1]}", KEY, HASTY)
-        core = over_qdrant(core_over(tmp_path / "data", model), line)
+        client = SharedQdrantClient.for_url(
+            f"http://127.0.0.1:{unused.getsockname()[1]}", KEY, HASTY
+        )
+        core = over_qdrant(core_over(tmp_path / "data", model), client)
         with pytest.raises(StoreFailed, match="cannot be reached") as caught:
             publish(core, tmp_path / "source", "tales")
         core.close()
@@ -671,17 +684,17 @@ def test_no_host_but_the_servers_is_looked_up_and_the_key_goes_there_alone(
 
 
 @pytest.mark.parametrize("url", ["", "localhost:6333", "ftp://host", "http://", "http://h:99999"])
-def test_an_address_that_is_none_is_told_at_once(url: str) -> None:
+def test_rejects_an_invalid_address_at_once(url: str) -> None:
     with pytest.raises(InputError) as caught:
-        QdrantLine.to(url)
+        SharedQdrantClient.for_url(url)
     assert "BYTHEBOOK_QDRANT_URL" in caught.value.help_message
 
 
 def test_a_key_that_travels_openly_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     for url in ("https://books.example:6333", "http://localhost:6333", "http://[::1]:6333"):
-        QdrantLine.to(url, KEY)
+        SharedQdrantClient.for_url(url, KEY)
     assert caplog.messages == []
-    QdrantLine.to("http://books.example:6333", KEY)
+    SharedQdrantClient.for_url("http://books.example:6333", KEY)
     assert "unencrypted" in caplog.text
     assert KEY not in caplog.text
 
@@ -690,6 +703,6 @@ def test_an_embedded_index_over_the_same_folder_is_not_disturbed_by_a_copy(
     embedded: Core, served: Core
 ) -> None:
     assert find(embedded, "glass")[0].chunk.text == GLASS
-    assert copied(embedded, served)
-    embedded.close()  # so that it is opened anew
+    assert copy_only_book(embedded, served)
+    embedded.close()  # so that it is opened again
     assert find(embedded, "glass")[0].chunk.text == find(served, "glass")[0].chunk.text == GLASS

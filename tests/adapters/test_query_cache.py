@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 import bythebook
 from bythebook.adapters.providers.query_cache import QueryCache
-from bythebook.adapters.providers.token_estimate import estimated_tokens
+from bythebook.adapters.providers.token_estimate import estimate_tokens
 from bythebook.bootstrap import sample_book
 from bythebook.errors import EmbedderFailed
 from bythebook.ports import Vector
@@ -98,9 +98,9 @@ def test_the_estimate_of_tokens_is_near_what_a_vocabulary_gives_for_the_sample_b
     paragraphs = [part for page in pages for part in page.split("\n\n") if len(part) > 200]
     assert len(paragraphs) > 50
     counted = wordpieces(paragraphs)
-    shares = [e / c for e, c in zip(estimated_tokens(paragraphs), counted, strict=True)]
+    shares = [e / c for e, c in zip(estimate_tokens(paragraphs), counted, strict=True)]
     assert min(shares) > 0.75
-    assert 1.0 < sum(estimated_tokens(paragraphs)) / sum(counted) < 1.35
+    assert 1.0 < sum(estimate_tokens(paragraphs)) / sum(counted) < 1.35
 
 
 @pytest.mark.parametrize(
@@ -114,4 +114,4 @@ def test_the_estimate_of_tokens_is_near_what_a_vocabulary_gives_for_the_sample_b
     ],
 )
 def test_no_script_is_counted_far_too_low(text: str, least: int) -> None:
-    assert least <= estimated_tokens([text])[0] <= 4 * least + 4
+    assert least <= estimate_tokens([text])[0] <= 4 * least + 4

@@ -12,8 +12,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from evals.visible_text.comparison import letters
-from evals.visible_text.words import words
+from evals.visible_text.comparison import count_letters
+from evals.visible_text.words import split_words
 from pypdf import PdfReader
 from tests.remembering import remember
 from tests.rendered.chromium import find_chromium
@@ -98,7 +98,7 @@ def sections_of(documents: Sequence[Document]) -> Iterator[tuple[Document, Secti
 
 
 def bag(text: str) -> Counter[str]:
-    return Counter(word.casefold() for word in words(text))
+    return Counter(word.casefold() for word in split_words(text))
 
 
 def prose_of(document: Document, section: Section) -> str:
@@ -164,8 +164,8 @@ def test_the_same_words_stand_under_each_heading(
             continue
         # Print has signs for formulas, and words in pictures in the place of words about them.
         due = bag(prose_of(written, section))
-        lost = letters((due - ours).elements())
-        assert lost <= max(0.02 * letters(due.elements()), 4), (section.path, due - ours)
+        lost = count_letters((due - ours).elements())
+        assert lost <= max(0.02 * count_letters(due.elements()), 4), (section.path, due - ours)
 
 
 def test_the_pdf_adds_no_words_but_those_in_pictures_and_formulas(
@@ -173,7 +173,7 @@ def test_the_pdf_adds_no_words_but_those_in_pictures_and_formulas(
 ) -> None:
     theirs = bag("\n".join(document.text for document in markdown))
     ours = bag("\n".join(document.text for document in read(pdf)))
-    assert letters((ours - theirs).elements()) <= 0.01 * letters(ours.elements())
+    assert count_letters((ours - theirs).elements()) <= 0.01 * count_letters(ours.elements())
 
 
 def with_plain_gold(question: EvalQuestion) -> EvalQuestion:

@@ -41,7 +41,7 @@ class Time:
 
 
 class Upstream:
-    """Fails as it is told; counts who comes."""
+    """Fails by a script, and counts calls."""
 
     def __init__(self, *failures: PartFailed | None) -> None:
         self.failures = list(failures)
@@ -138,7 +138,7 @@ async def test_ingest_has_the_patience_for_a_long_retry_after(
     embedder: Provider, time: Time
 ) -> None:
     upstream = Upstream(EmbedderFailed("429", retry_after=40))
-    assert await embedder.call("embed", upstream, patience=60) == "an answer"
+    assert await embedder.call("embed", upstream, longest_wait=60) == "an answer"
     assert time.slept == [40]
 
 
@@ -353,7 +353,7 @@ def streaming(
 
 async def read(provider: Provider, source: AsyncIterator[int]) -> list[int]:
     async with provider.stream("answer") as stream:
-        return [part async for part in stream.parts(source)]
+        return [part async for part in stream.time_parts(source)]
 
 
 async def test_a_stream_gives_its_parts() -> None:
@@ -385,7 +385,7 @@ async def test_parts_that_are_no_token_do_not_prolong_the_wait_for_one() -> None
 
     async def run() -> None:
         async with provider.stream("answer") as stream:
-            async for _ in stream.parts(tokens(*[0.03] * 20), lambda _: False):
+            async for _ in stream.time_parts(tokens(*[0.03] * 20), lambda _: False):
                 pass
 
     assert isinstance(await fails(run()), ModelTimeout)
@@ -394,7 +394,7 @@ async def test_parts_that_are_no_token_do_not_prolong_the_wait_for_one() -> None
 async def test_only_the_provider_is_waited_for_not_who_reads_its_stream(time: Time) -> None:
     seen: list[int] = []
     async with streaming(clock=time.clock).stream("answer") as stream:
-        async for part in stream.parts(tokens(0, 0, 0)):
+        async for part in stream.time_parts(tokens(0, 0, 0)):
             seen.append(part)
             time.now += 100  # a slow reader
     assert seen == [0, 1, 2]
@@ -416,7 +416,7 @@ async def test_a_stream_left_early_says_nothing_of_the_provider() -> None:
 
     async def some() -> AsyncIterator[int]:
         async with provider.stream("answer") as stream:
-            async for part in stream.parts(tokens(0, 0, 0)):
+            async for part in stream.time_parts(tokens(0, 0, 0)):
                 yield part
 
     for _ in range(20):
@@ -439,11 +439,11 @@ async def test_a_failure_of_another_part_inside_a_stream_is_not_the_providers() 
 
 
 async def test_what_worked_lately_need_not_be_asked_again(once: Provider, time: Time) -> None:
-    assert not once.worked_within(300)
+    assert not once.has_worked_within(300)
     await once.call("embed", Upstream())
-    assert once.worked_within(300)
+    assert once.has_worked_within(300)
     time.now += 301
-    assert not once.worked_within(300)
+    assert not once.has_worked_within(300)
     await once.call("embed", Upstream())
     await fails(once.call("embed", Upstream(EmbedderFailed("500"))))
-    assert not once.worked_within(300)
+    assert not once.has_worked_within(300)

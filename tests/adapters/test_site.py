@@ -16,7 +16,7 @@ import pytest
 from tests.adapters.site_server import Reply, ScriptedSite, serving
 
 from bythebook.adapters.readers.site import crawl
-from bythebook.adapters.readers.site.fetch import Fetched
+from bythebook.adapters.readers.site.fetch import FetchedPage
 from bythebook.adapters.readers.site.limits import USER_AGENT, SiteLimits
 from bythebook.adapters.readers.site.reader import SiteReader
 from bythebook.domain.books import Document, Link, SourceBook
@@ -270,21 +270,21 @@ def test_a_stopped_run_is_taken_up_where_it_was(site: ScriptedSite, tmp_path: Pa
 
     reader = SiteReader(tmp_path, allowed_hosts=frozenset({site.host}), limits=_LIMITS)
     with pytest.MonkeyPatch.context() as patch:
-        take = crawl.Crawl._take
+        take = crawl.Crawl._add_page
 
-        def dying(self: crawl.Crawl, fetched: Fetched, depth: int) -> None:
+        def dying(self: crawl.Crawl, fetched: FetchedPage, depth: int) -> None:
             if fetched.address.path == "/p3":
                 raise KeyboardInterrupt
             take(self, fetched, depth)
 
-        patch.setattr(crawl.Crawl, "_take", dying)
+        patch.setattr(crawl.Crawl, "_add_page", dying)
         with pytest.raises(KeyboardInterrupt):
             reader.read(site.url + "/", title=None, base_url=None)
     site.asked.clear()
     assert len(_read(site, tmp_path).documents) == 7
     assert site.paths == ["/p4", "/p5"]
     site.asked.clear()
-    _read(site, tmp_path)  # a run that came to its end asks anew
+    _read(site, tmp_path)  # after a complete run, pages are requested again
     assert len(site.paths) == 7
 
 
@@ -299,12 +299,12 @@ def test_a_damaged_cache_is_dropped(site: ScriptedSite, tmp_path: Path) -> None:
     assert 304 in site.answered
 
 
-def test_a_cache_that_cannot_be_kept_is_told(site: ScriptedSite, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_reported(site: ScriptedSite, tmp_path: Path) -> None:
     site.page("/", "Start")
     (tmp_path / "file").write_text("")
     book = _read(site, tmp_path / "file" / "cache")
     assert _ids(book) == ["index"]
-    assert book.warnings == ("What was fetched could not be kept for the next run.",)
+    assert book.warnings == ("The fetched pages could not be cached for the next run.",)
 
 
 def test_pages_that_are_gone_leave_the_cache(site: ScriptedSite, tmp_path: Path) -> None:
@@ -387,23 +387,21 @@ def test_a_start_page_on_another_site_is_named(site: ScriptedSite, tmp_path: Pat
     site.replies["/"] = Reply("", 302, headers={"Location": "https://example.org/book/"})
     with pytest.raises(UnreadableBook) as raised:
         _read(site, tmp_path)
-    assert raised.value.help_message == "Give https://example.org/book/ instead."
+    assert raised.value.help_message == "Use https://example.org/book/ instead."
 
 
-def test_what_generators_make_beside_the_book_is_left_out(
-    site: ScriptedSite, tmp_path: Path
-) -> None:
+def test_pages_added_by_generators_are_left_out(site: ScriptedSite, tmp_path: Path) -> None:
     site.page("/", "Start", "", "search.html", "genindex.html")
     site.page("/search.html", "Search")
     site.page("/genindex.html", "Index")
     book = _read(site, tmp_path)
     assert _ids(book) == ["index"]
     assert book.warnings == (
-        f"Left out as no part of the book: {site.url}/search.html, {site.url}/genindex.html.",
+        f"Left out, not part of the book: {site.url}/search.html, {site.url}/genindex.html.",
     )
 
 
-def test_broken_links_are_told(site: ScriptedSite, tmp_path: Path) -> None:
+def test_broken_links_are_reported(site: ScriptedSite, tmp_path: Path) -> None:
     site.page("/", "Start", "", "missing", "one#there", "one#not-there", "#nowhere", "a.pdf")
     site.replies["/one"] = Reply('<main><h1>One</h1><h2 id="there">There</h2><p>Words.</p></main>')
     book = _read(site, tmp_path)
@@ -463,7 +461,7 @@ def test_the_menu_gives_order_and_chapters(site: ScriptedSite, tmp_path: Path) -
     assert book.title == "Site"
 
 
-def test_limits_of_pages_bytes_and_depth_are_told(site: ScriptedSite, tmp_path: Path) -> None:
+def test_limits_of_pages_bytes_and_depth_are_reported(site: ScriptedSite, tmp_path: Path) -> None:
     for number in range(12):
         site.page(f"/{number}" if number else "/", f"Page {number}", "x" * 2000, f"/{number + 1}")
     pages = _read(site, tmp_path / "a", limits=replace(_LIMITS, pages=3, depth=99))

@@ -1,13 +1,17 @@
+import resource
+import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from bythebook.adapters.sqlite_vectors import SqliteVectors
+from bythebook.adapters.library.sqlite_vectors import SqliteVectors
 from bythebook.errors import StoreFailed
 from bythebook.ports import Vector
 
@@ -70,7 +74,7 @@ def test_asking_an_empty_cache_makes_no_file(path: Path) -> None:
 def test_a_vector_is_safe_once_put_returned(path: Path) -> None:
     code = (
         "import os, sys; from pathlib import Path; import numpy as np\n"
-        "from bythebook.adapters.sqlite_vectors import SqliteVectors\n"
+        "from bythebook.adapters.library.sqlite_vectors import SqliteVectors\n"
         "SqliteVectors(Path(sys.argv[1])).put('model', {'a': np.ones(4, np.float32)})\n"
         "os.kill(os.getpid(), 9)"
     )
@@ -108,7 +112,58 @@ def test_a_damaged_cache_is_a_failed_store_that_says_what_to_do(path: Path) -> N
     ):
         with pytest.raises(StoreFailed, match=r"vectors\.sqlite") as caught:
             use()
-        assert "delete it" in caught.value.help_message
+        assert "Delete it" in caught.value.help_message
+
+
+def no_more_pages(connection: sqlite3.Connection) -> None:
+    """Have SQLite find its file full, as it finds a disk."""
+    connection.execute("PRAGMA max_page_count=1")
+
+
+def no_longer_files(_connection: sqlite3.Connection) -> None:
+    """Have the system refuse what would make a file longer."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize("fill", [no_more_pages, no_longer_files])
+def test_a_full_disk_is_no_reason_to_delete_the_cache(
+    path: Path, monkeypatch: pytest.MonkeyPatch, fill: Callable[[sqlite3.Connection], None]
+) -> None:
+    cache = SqliteVectors(path)
+    cache.put("model", {"a": vector(1)})
+    connect, usual = sqlite3.connect, resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def connect_to_a_full_disk(*given: Any, **named: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*given, **named)
+        fill(connection)
+        return connection
+
+    many = {str(number): vector(number) for number in range(200)}
+    with monkeypatch.context() as full:
+        full.setattr(sqlite3, "connect", connect_to_a_full_disk)
+        try:
+            with pytest.raises(StoreFailed, match=r"vectors\.sqlite") as caught:
+                cache.put("model", many)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert "room on the disk" in caught.value.help_message
+    assert "elete" not in caught.value.help_message
+    assert set(cache.get("model", ["a", *many])) == {"a"}
+    cache.put("model", many)  # once there is room
+
+
+def test_a_cache_that_may_not_be_written_is_no_reason_to_delete_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = SqliteVectors(path)
+    cache.put("model", {"a": vector(1)})
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda path, **named: connect(f"file:{path}?mode=ro", uri=True, **named)
+    )
+    with pytest.raises(StoreFailed) as caught:
+        cache.put("model", {"b": vector(2)})
+    assert "who may write" in caught.value.help_message
 
 
 def test_many_at_once_may_open_a_cache_that_is_not_there_yet(tmp_path: Path) -> None:

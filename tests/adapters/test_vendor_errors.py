@@ -10,11 +10,11 @@ import pytest
 from bythebook.adapters.providers.connection import AnswerTooLarge
 from bythebook.adapters.providers.vendor_errors import (
     Vendor,
-    failure_of,
-    failure_of_status,
+    error_from_exception,
+    error_from_status,
+    is_too_long,
     retry_after,
-    says_too_long,
-    told_as_ours,
+    translate_errors,
 )
 from bythebook.errors import EmbedderFailed, ModelFailed, ModelTimeout, PartFailed
 
@@ -54,17 +54,17 @@ class SdkError(Exception):
         (404, None, "does not know the model", "_MODEL"),
         (400, OPENROUTER_NO_MODEL, "does not know the model", "_MODEL"),
         (404, OLLAMA_NO_MODEL, "does not know the model", "_MODEL"),
-        (400, TOO_LONG, "more text than it takes", "_MODEL"),
-        (413, None, "more text than it takes", "_MODEL"),
-        (400, f"bad request by {KEY}", "does not take the request", "_BASE_URL"),
-        (422, None, "does not take the request", "_BASE_URL"),
+        (400, TOO_LONG, "too much text", "_MODEL"),
+        (413, None, "too much text", "_MODEL"),
+        (400, f"bad request by {KEY}", "rejects the request", "_BASE_URL"),
+        (422, None, "rejects the request", "_BASE_URL"),
         (307, None, "another address", "_BASE_URL"),
     ],
 )
 def test_what_a_person_must_put_right_is_said_and_not_tried_again(
     status: int, body: object, says: str, to_do: str
 ) -> None:
-    failure = failure_of_status(VENDOR, status, body, {"Retry-After": "9"})
+    failure = error_from_status(VENDOR, status, body, {"Retry-After": "9"})
     assert isinstance(failure, ModelFailed)
     assert says in failure.what
     assert to_do in failure.help_message
@@ -88,7 +88,7 @@ def test_what_a_person_must_put_right_is_said_and_not_tried_again(
 def test_what_passes_by_itself_may_be_tried_again(
     status: int, body: object, says: str, kind: type[PartFailed]
 ) -> None:
-    failure = failure_of_status(VENDOR, status, body, {"retry-after": "9"})
+    failure = error_from_status(VENDOR, status, body, {"retry-after": "9"})
     assert type(failure) is kind
     assert says in failure.what
     assert failure.retryable
@@ -128,16 +128,19 @@ def test_no_header_is_no_retry_after() -> None:
 
 
 def test_neither_the_key_nor_the_sdks_words_are_passed_on() -> None:
-    with pytest.raises(EmbedderFailed) as caught, told_as_ours(Vendor("Cohere", EmbedderFailed)):
+    with (
+        pytest.raises(EmbedderFailed) as caught,
+        translate_errors(Vendor("Cohere", EmbedderFailed)),
+    ):
         raise SdkError(401, {"message": KEY}, {"Retry-After": "1"})
-    told = caught.value
-    shown = "".join(traceback.format_exception(told))
-    assert KEY not in shown + told.what + told.help_message + told.public + repr(told)
+    error = caught.value
+    shown = "".join(traceback.format_exception(error))
+    assert KEY not in shown + error.what + error.help_message + error.public + repr(error)
 
 
 def test_our_own_errors_pass_unchanged() -> None:
     mine = EmbedderFailed("two vectors for three texts")
-    with pytest.raises(EmbedderFailed) as caught, told_as_ours(VENDOR):
+    with pytest.raises(EmbedderFailed) as caught, translate_errors(VENDOR):
         raise mine
     assert caught.value is mine
 
@@ -167,28 +170,28 @@ REQUEST = httpx.Request("POST", "http://127.0.0.1/")
         ),
         (raised(TimeoutError()), "did not answer in time", ModelTimeout),
         (raised(Exception("sdk"), AnswerTooLarge("no", request=REQUEST)), "too large", ModelFailed),
-        (raised(ValueError("line 1 column 1")), "an answer that is none", ModelFailed),
+        (raised(ValueError("line 1 column 1")), "an unreadable response", ModelFailed),
     ],
 )
 def test_what_has_no_status_is_told_by_its_cause(
     error: Exception, says: str, kind: type[PartFailed]
 ) -> None:
-    failure = failure_of(VENDOR, error)
+    failure = error_from_exception(VENDOR, error)
     assert type(failure) is kind
     assert says in failure.what
     assert failure.retryable
 
 
 def test_knows_a_refusal_of_length_from_other_refusals() -> None:
-    assert says_too_long(SdkError(400, {"message": "too many tokens: 600"}, {}))
-    assert not says_too_long(SdkError(400, {"message": "input_type is not valid"}, {}))
-    assert not says_too_long(SdkError(500, {"message": "too many tokens"}, {}))
-    assert not says_too_long(ValueError("too long"))
+    assert is_too_long(SdkError(400, {"message": "too many tokens: 600"}, {}))
+    assert not is_too_long(SdkError(400, {"message": "input_type is not valid"}, {}))
+    assert not is_too_long(SdkError(500, {"message": "too many tokens"}, {}))
+    assert not is_too_long(ValueError("too long"))
 
 
 @pytest.mark.parametrize("status", range(300, 600))
 def test_every_status_has_its_sentence_with_and_without_settings(status: int) -> None:
     for vendor in (VENDOR, Vendor("Qdrant", EmbedderFailed)):
-        failure = failure_of_status(vendor, status)
+        failure = error_from_status(vendor, status)
         assert failure.what.endswith(f"(HTTP {status}).")
         assert failure.help_message.endswith(".")

@@ -6,7 +6,7 @@ import io
 import re
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,14 +18,14 @@ from tests.conftest import SAMPLE, free_port, serving
 
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.keys import SqlKeyStore
-from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import NearestSection
 from bythebook.domain.records import OPEN, CitedSection, Feedback, KeyScope, KeyTerms, QueryEntry
 from bythebook.settings import Settings
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 ASKED = "How much does a Unitree G1 cost?"
 PAYLOADS = (
@@ -281,6 +281,74 @@ def test_every_number_of_the_week_leads_to_as_many_rows_and_back(
         opened.go_back()
         loaded(opened)
     seen.clean()
+
+
+def answer_with(page: "Page", path: str, change: Callable[[Any], None]) -> None:
+    """Have what the service tells changed before the page sees it."""
+
+    def handle(route: "Route") -> None:
+        reply = route.fetch()
+        told = reply.json()
+        if reply.ok:  # which it is not before the key is given
+            change(told)
+        route.fulfill(response=reply, json=told)
+
+    page.route(re.compile(rf"/admin/{path}(\?|$)"), handle)
+
+
+@pytest.mark.parametrize(
+    ("answered", "refused", "failed", "shown"),
+    [(127, 73, 0, (64, 36)), (1, 1, 1, (34, 33)), (1, 2, 0, (33, 67)), (999, 1, 0, (100, 0))],
+)
+def test_shares_add_up_to_the_whole(
+    page: "Page",
+    authored: Authored,
+    answered: int,
+    refused: int,
+    failed: int,
+    shown: tuple[int, int],
+) -> None:
+    kinds = {"low_relevance": refused}
+
+    def change(told: Any) -> None:
+        sums = {"questions": answered + refused + failed, "answered": answered, "failed": failed}
+        sums["refused"] = refused
+        for part in (told["this_week"], told["sums"]):
+            part |= sums
+            part["refusals"] = dict.fromkeys(part["refusals"], 0) | kinds
+
+    answer_with(page, "overview", change)
+    open_with(page, authored, authored.admin)
+    loaded(page)
+    tiles = page.locator("#weeks .sum .big").all_inner_texts()[1:3]
+    assert tiles == [f"{share}%" for share in shown]
+    parts = page.locator("#days .keys a").all_inner_texts()
+    assert sum(int(part.rstrip("%")) for part in parts) == 100
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_label_of_an_axis_is_cut(page: "Page", authored: Authored, width: int) -> None:
+    def slow(told: Any) -> None:
+        for one in told["days"]:
+            one |= {"p50": 444, "p90": 666, "p99": 888}
+
+    def many(told: Any) -> None:
+        told["days"][0] |= {"answered": 987_654}
+
+    answer_with(page, "latency", slow)
+    answer_with(page, "overview", many)
+    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    open_with(page, authored, authored.admin)
+    loaded(page)
+    page.wait_for_selector("#latency svg")
+    labels = page.locator("#latency .tick.end").all_text_contents()
+    assert labels == ["0 ms", "500 ms", "1.0 s"]
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll("svg .tick.end")].filter(
+          (tick) => tick.getBoundingClientRect().left < tick.ownerSVGElement.getBoundingClientRect().left
+        ).map((tick) => tick.textContent)"""
+    )
+    assert cut == []
 
 
 def test_a_shared_address_shows_the_same_rows(

@@ -182,6 +182,7 @@ def installed() -> Path:
 def built(folder: Path, modules: Path, **environment: str) -> Path:
     """Build the site of the sample book or of a part of it, with the plugin found by its name."""
     site = folder / "site"
+    shutil.rmtree(modules / ".cache", ignore_errors=True)  # a killed build leaves it broken
     shutil.copytree(sample_book(), site)
     for path in (site / "docs").iterdir():
         if not WHOLE and path.name not in PAGES:

@@ -60,6 +60,24 @@ def test_a_failure_says_what_to_do_and_keeps_the_question(
     assert again.locator(".question").inner_text() == ANSWERED
 
 
+@pytest.mark.parametrize(
+    ("headers", "says"),
+    [({}, "cannot be searched until it is repaired"), ({"Retry-After": "5"}, "Try again in 5 s")],
+)
+def test_readers_are_not_sent_to_try_again_where_that_does_not_help(
+    page: "Page", service: str, headers: dict[str, str], says: str
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    told = {"error": "store_unavailable", "message": "The book 'physical-ai' is damaged."}
+    page.route(
+        "**/chat/stream", lambda route: route.fulfill(status=503, headers=headers, json=told)
+    )
+    card = ask(page, ANSWERED).locator(".card.failed")
+    card.wait_for()
+    assert says in card.inner_text()
+    assert ("Try again in" in card.inner_text()) == bool(headers)
+
+
 def test_offline_and_unreachable_are_told_apart(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
     page.route("**/chat/stream", lambda route: route.abort("connectionrefused"))

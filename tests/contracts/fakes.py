@@ -10,14 +10,16 @@ from uuid import UUID, uuid4
 
 import httpx
 import numpy as np
-from tests.unit.fakes import FakeCalibrations, FakeSupport
+from fastapi.requests import Request
+from tests.unit.fakes import FakeCalibrations, FakeSupport, wide_queue
 from tests.unit.fakes import FakeIndex as FakeIndex
 
-from bythebook.adapters.limits_windows import MemoryWindows
-from bythebook.adapters.prometheus_metrics import PrometheusMetrics
+from bythebook.adapters.operations.limits_windows import MemoryWindows
+from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
+from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.extractive import ExtractiveGenerator
-from bythebook.ask.pipeline import AskPorts
-from bythebook.ask.relevance import relevance_map
+from bythebook.ask.retrieve.relevance import relevance_map
+from bythebook.domain.access import Caller
 from bythebook.domain.answers import Evidence, Hit, Judgement, Passage
 from bythebook.domain.books import Block, Book, Chunk, Document, Section
 from bythebook.domain.records import (
@@ -38,8 +40,9 @@ from bythebook.domain.records import (
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import RecordsFailed, UnknownBook, UnknownDocument
 from bythebook.http.app import Service, create_app
-from bythebook.operate.desk import Desk
-from bythebook.operate.gate import Gate, Limits
+from bythebook.http.wire.context import RequestContext
+from bythebook.operate.answerer import Answerer
+from bythebook.operate.gate import Gate, RequestLimits
 from bythebook.operate.insight import Insight
 from bythebook.operate.journal import Journal
 from bythebook.operate.keyring import KeyRing
@@ -219,7 +222,8 @@ class NoLog:
     async def _fail(self, *_: object, **__: object) -> Any:
         raise RecordsFailed("no records here")
 
-    tallies = opinions = wordings = cited = scores = latency = page = question = _fail
+    count_by_day = count_feedback = list_wordings = count_citations = _fail
+    count_by_score = measure_latency = list_questions = find_question = _fail
 
 
 class NoReports:
@@ -318,7 +322,7 @@ def fake_service(
     index: ChunkIndex | None = None,
     judge: Judge | None = None,
     keys: FakeKeys | None = None,
-    limits: Limits | None = None,
+    limits: RequestLimits | None = None,
     threads: Threads | None = None,
 ) -> Service:
     ports = AskPorts(
@@ -333,8 +337,8 @@ def fake_service(
     )
     metrics = PrometheusMetrics()
     return Service(
-        gate=Gate(KeyRing(keys or FakeKeys()), MemoryWindows(), limits or Limits(), metrics),
-        desk=Desk(ports, Journal(NoRecords(), metrics)),
+        gate=Gate(KeyRing(keys or FakeKeys()), MemoryWindows(), limits or RequestLimits(), metrics),
+        answerer=Answerer(ports, Journal(NoRecords(), metrics), wide_queue()),
         threads=threads or NoRecords(),
         feedback=NoRecords(),
         insight=Insight(NoLog(), ports, NoReports()),
@@ -378,3 +382,9 @@ def one_page(document_id: str, title: str, text: str, *, anchor: str = "") -> Do
         at += len(piece) + 2
     section = Section(title, anchor, (title,), 0, len(text))
     return Document(document_id, title, title, text, tuple(blocks), (section,))
+
+
+def bare_request(path: str) -> Request:
+    """Make a request that nothing is known of but its path."""
+    context = RequestContext(uuid4(), Caller())
+    return Request({"type": "http", "path": path, "headers": [], "state": {"context": context}})

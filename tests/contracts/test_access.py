@@ -35,11 +35,11 @@ from bythebook import cli
 from bythebook.bootstrap import Core
 from bythebook.domain.records import KeyTerms, Thread
 from bythebook.errors import ByTheBookError, RecordsFailed
-from bythebook.http.access import AdminRoute, AskRoute
+from bythebook.http.access.client_address import client_address
+from bythebook.http.access.gate_routes import AdminRoute, AskRoute
 from bythebook.http.app import Service, create_app
-from bythebook.http.client_address import client_address
-from bythebook.operate import keyring
-from bythebook.operate.gate import Limits
+from bythebook.operate import keyring, latest_keys
+from bythebook.operate.gate import RequestLimits
 from bythebook.settings import Settings
 
 SITE, ELSEWHERE = "https://site.example", "https://elsewhere.example"
@@ -319,14 +319,14 @@ def test_a_page_that_would_not_be_answered_has_no_form(keys: FakeKeys, service: 
 
 def test_strangers_count_by_address_once_there_are_keys(keys: FakeKeys) -> None:
     secret = keys.add()
-    service = fake_service(keys=keys, limits=Limits(ip=2))
+    service = fake_service(keys=keys, limits=RequestLimits(ip=2))
     given = [{}, bearer("btb_no-such-key"), {}]
     assert [send(service, GUARDED["D"], one).status_code for one in given] == [401, 401, 429]
     assert send(service, GUARDED["D"], bearer(secret)).status_code == 200
 
 
 def test_questions_on_the_page_count_by_address() -> None:
-    service = fake_service(limits=Limits(ip=2))
+    service = fake_service(limits=RequestLimits(ip=2))
     asked: Request = ("GET", "/?q=What%20is%20it%3F", None)
     assert [send(service, asked).status_code for _ in range(3)] == [200, 200, 429]
     reply = send(service, asked)
@@ -393,14 +393,19 @@ def test_a_key_whose_books_are_all_gone_is_told_so_and_alarms_nobody(
 
 
 @pytest.mark.parametrize("path", ["/ask/", "/chat/run/", "/api/query/"])
-def test_nobody_is_sent_to_where_a_host_header_says(path: str, service: Service) -> None:
+def test_nobody_is_sent_to_where_a_host_header_says(
+    path: str, keys: FakeKeys, service: Service
+) -> None:
+    keys.add()
     reply = send(service, ("POST", path, {"question": "What?"}), {"Host": "elsewhere.example"})
     assert reply.status_code == 404
     assert "location" not in reply.headers
 
 
 @pytest.mark.usefixtures("keys_are_read_anew")
-@pytest.mark.parametrize("path", ["/", "/read/tales", "/ask", "/docs", "/metrics"])
+@pytest.mark.parametrize(
+    "path", ["/", "/read/tales", "/ask", "/docs", "/metrics", "/openapi.json", "/widget.js"]
+)
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8000", "[", "127.0.0.1.evil.example"]
 )
@@ -540,9 +545,11 @@ def test_readers_behind_a_trusted_proxy_are_counted_one_by_one() -> None:
             for reader in readers
         ]
 
-    service = replace(fake_service(limits=Limits(ip=1)), proxies=PROXIES)
-    assert statuses(service, "10.0.0.1") == [200, 200, 429]
-    assert statuses(service, "192.0.2.1") == [200, 429, 429]
+    keys = FakeKeys()
+    keys.add()
+    service = replace(fake_service(keys=keys, limits=RequestLimits(ip=1)), proxies=PROXIES)
+    assert statuses(service, "10.0.0.1") == [401, 401, 429]
+    assert statuses(service, "192.0.2.1") == [401, 429, 429]
 
 
 @pytest.fixture
@@ -587,7 +594,7 @@ def test_keys_are_made_and_revoked_while_the_service_runs(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However slow the machine, its database is no silent one.
-    monkeypatch.setattr(keyring, "_PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(latest_keys, "PATIENCE_SECONDS", 60.0)
     folder = core.settings.data_dir
     with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         assert knock(client) == 422

@@ -18,12 +18,12 @@ from tests.conftest import SAMPLE, free_port, serving
 from tests.contracts.fakes import FakeKeys, call, fake_service
 
 from bythebook.adapters.sql.keys import SqlKeyStore
-from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.bootstrap import Core
 from bythebook.domain.records import KeyScope, KeyTerms, QueryEntry
 from bythebook.http.authors.csv_export import csv_lines
 from bythebook.http.authors.models.queries import Table
-from bythebook.operate.gate import Limits
+from bythebook.operate.gate import RequestLimits
 from bythebook.settings import Settings
 
 ANSWERED = "How do ROS 2 nodes communicate?"
@@ -152,7 +152,7 @@ def test_what_the_records_hold_is_503_while_they_are_away(path: str) -> None:
 def test_requests_are_counted_as_all_others() -> None:
     keys = FakeKeys()
     key = keys.add("admin")
-    service = fake_service(keys=keys, limits=Limits(key=1))
+    service = fake_service(keys=keys, limits=RequestLimits(key=1))
     assert call(service, "GET", "/admin/ingests", key=key).status_code == 200
     assert call(service, "GET", "/admin/ingests", key=key).status_code == 429
 
@@ -266,7 +266,7 @@ def test_a_question_of_a_book_that_is_gone_says_so(author: Authored) -> None:
     (gone,) = author.told("/admin/questions", book="tales")["questions"]
     reply = author.get(f"/admin/questions/{gone['query_id']}/passages")
     assert reply.status_code == 404
-    assert "no longer there" in reply.json()["message"]
+    assert "no longer exists" in reply.json()["message"]
 
 
 def test_books_tell_how_much_of_them_is_in_the_index(author: Authored) -> None:
@@ -360,6 +360,25 @@ def test_every_table_can_be_exported(author: Authored, name: str) -> None:
     assert len(rows) > 1
     assert len({len(row) for row in rows}) == 1
     assert reply.text.endswith("\r\n")
+
+
+@pytest.fixture(scope="module")
+def unasked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client of a service that nobody has asked yet, with no book in it."""
+    core = Core(Settings(data_dir=tmp_path_factory.mktemp("unasked"), port=free_port(), limit_ip=0))
+    with serving(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
+        yield client
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_without_rows_is_exported_as_its_headings(unasked: httpx.Client, name: str) -> None:
+    reply = unasked.get(f"/admin/export/{name}")
+    assert reply.status_code == 200, reply.text
+    headings, *rows = csv.reader(io.StringIO(reply.text, newline=""), strict=True)
+    assert len(headings) > 1
+    assert all(len(row) == len(headings) for row in rows)
+    counts = [cell for row in rows for cell in row[2:]]  # days and score bins are listed empty
+    assert set(counts) <= {"0", ""}
 
 
 def test_the_exported_questions_are_those_that_are_listed(author: Authored) -> None:

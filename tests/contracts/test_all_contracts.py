@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from bythebook.ask.links import section_url
 from bythebook.ask.pipeline import collect
+from bythebook.ask.show.links import section_url
 from bythebook.bootstrap import Core
 from bythebook.domain.questions import Question
 from bythebook.evaluate.sets import load_questions

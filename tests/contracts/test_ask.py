@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi.requests import Request
 from pydantic import ValidationError
 from tests.conftest import SAMPLE
 from tests.contracts.fakes import (
@@ -20,21 +19,22 @@ from tests.contracts.fakes import (
     FakeLibrary,
     RankingJudge,
     SentenceJudge,
+    bare_request,
     call,
     fake_service,
     over,
 )
-from tests.unit.fakes import make_chunk
+from tests.unit.fakes import make_chunk, wide_queue
 
-from bythebook.ask.judge import DISCLAIMER
+from bythebook.ask.show.wording import DISCLAIMER
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Answered, Citation, Judgement, Passage, Sentence
 from bythebook.domain.books import Chunk, PageMark, UnitKind
 from bythebook.errors import EmbedderFailed, NoBooks, StoreFailed, WrongEmbedder
-from bythebook.http import contract_ask
 from bythebook.http.app import Service, create_app
-from bythebook.http.problems import Problem, ProblemKind
-from bythebook.operate.desk import Desk
+from bythebook.http.contracts import ask as contract_ask
+from bythebook.http.wire.problems import Problem, ProblemKind
+from bythebook.operate.answerer import Answerer
 
 PATH = "/ask"
 THEME = "What is the main theme of Chapter 3?"
@@ -171,7 +171,9 @@ def untouchable(sample_core: Core) -> Iterator[Service]:
     index = FakeIndex(failure=AssertionError("the index was touched"))
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
     ports = replace(sample_core.ask, index=index, embedder=embedder, library=FakeLibrary({}))
-    yield replace(fake_service(), desk=Desk(ports, fake_service().desk.journal))
+    yield replace(
+        fake_service(), answerer=Answerer(ports, fake_service().answerer.journal, wide_queue())
+    )
     assert index.calls == embedder.calls == 0
 
 
@@ -486,7 +488,7 @@ def test_a_defect_is_500_and_tells_nothing_of_itself() -> None:
 
 @pytest.mark.parametrize("kind", ["model_timeout", "model_failed"])
 def test_a_failing_model_has_the_fixed_detail(kind: ProblemKind) -> None:
-    request = Request({"type": "http", "path": PATH, "headers": [], "state": {}})
+    request = bare_request(PATH)
     value = contract_ask.error_shape(request, Problem(kind, "It broke."))
     assert value == {"error": kind, "detail": NO_ANSWER}
 

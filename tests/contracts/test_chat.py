@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi.requests import Request
 from tests.conftest import SAMPLE, free_port, serving
 from tests.contracts.fakes import (
     BROKEN_BODIES,
@@ -22,19 +21,20 @@ from tests.contracts.fakes import (
     FakeLibrary,
     MemoryThreads,
     RankingJudge,
+    bare_request,
     call,
     fake_service,
     hits,
 )
 from tests.unit.fakes import make_chunk
 
-from bythebook.ask.judge import DISCLAIMER
+from bythebook.ask.show.wording import DISCLAIMER
 from bythebook.bootstrap import Core
 from bythebook.errors import EmbedderFailed, NoBooks, RecordsFailed, StoreFailed
-from bythebook.http import contract_chat
 from bythebook.http.app import Service
-from bythebook.http.chat_replies import excerpt
-from bythebook.http.problems import STATUS, Problem, ProblemKind
+from bythebook.http.contracts import chat as contract_chat
+from bythebook.http.contracts.chat_replies import excerpt
+from bythebook.http.wire.problems import STATUS, Problem, ProblemKind
 from bythebook.operate.conversation import OF_SELECTION
 
 RUN = "/chat/run"
@@ -748,9 +748,7 @@ def test_a_defect_is_500_and_tells_nothing_of_itself(path: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in STATUS if kind != "method_not_allowed"])
 def test_every_kind_of_failure_has_its_name_and_status(kind: ProblemKind) -> None:
-    state = {"request_id": uuid.uuid4()}
-    request = Request({"type": "http", "path": RUN, "headers": [], "state": state})
-    value = contract_chat.error_shape(request, Problem(kind, "It broke."))
+    value = contract_chat.error_shape(bare_request(RUN), Problem(kind, "It broke."))
     assert (value["error"], value["message"]) == (kind, "It broke.")
     assert (
         contract_chat.STATUSES.get(kind, STATUS[kind])
@@ -760,6 +758,7 @@ def test_every_kind_of_failure_has_its_name_and_status(kind: ProblemKind) -> Non
             "forbidden": 403,
             "not_found": 404,
             "payload_too_large": 413,
+            "overloaded": 503,
             "rate_limited": 429,
             "store_unavailable": 503,
             "embedder_unavailable": 503,

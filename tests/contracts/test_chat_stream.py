@@ -22,17 +22,17 @@ from tests.contracts.fakes import (
     hits,
 )
 from tests.contracts.test_chat import checked, error_of, history
-from tests.unit.fakes import make_chunk
+from tests.unit.fakes import make_chunk, wide_queue
 
-from bythebook.ask.judge import DISCLAIMER
+from bythebook.ask.show.wording import DISCLAIMER
 from bythebook.domain.answers import Draft, Judgement, Passage
 from bythebook.domain.questions import Plan
 from bythebook.errors import RecordsFailed, StoreFailed
 from bythebook.http.app import Service, create_app
-from bythebook.http.chat_models import RetrievalEvent
-from bythebook.http.draining import STOPPING, Draining
-from bythebook.http.streaming import EventStream, StreamError, StreamEvent
-from bythebook.operate.desk import Desk
+from bythebook.http.contracts.chat_models import RetrievalEvent
+from bythebook.http.wire.draining import STOPPING, Draining
+from bythebook.http.wire.streaming import EventStream, StreamError, StreamEvent
+from bythebook.operate.answerer import Answerer
 from bythebook.ports import Generator
 
 STREAM = "/chat/stream"
@@ -192,8 +192,12 @@ class BrokenGenerator:
 def generated_by(generator: Generator) -> Service:
     found = hits((make_chunk("One is."), 0.9))
     service = fake_service(index=FakeIndex(hits=found))
-    ports = replace(service.desk.ports, generator=generator)
-    return replace(service, desk=Desk(ports, service.desk.journal), threads=MemoryThreads())
+    ports = replace(service.answerer.ports, generator=generator)
+    return replace(
+        service,
+        answerer=Answerer(ports, service.answerer.journal, wide_queue()),
+        threads=MemoryThreads(),
+    )
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,10 @@ def test_importing_the_client_loads_nothing_of_the_service() -> None:
     loaded = set(done.stdout.split())
     assert {name for name in loaded if name.startswith("bythebook.")} == {
         "bythebook.client",
-        *(f"bythebook.client.{part}" for part in "calls clients events failures results".split()),
+        *(
+            f"bythebook.client.{part}"
+            for part in "calls clients events failures results streams".split()
+        ),
     }
     assert not loaded & {"fastapi", "starlette", "numpy", "onnxruntime", "sqlalchemy", "typer"}
 
@@ -479,7 +482,7 @@ def test_an_error_event_is_raised(
 
 @pytest.mark.parametrize("body", [b"", RETRIEVAL, RETRIEVAL + b"event: done\ndata: {"])
 def test_a_stream_that_breaks_off_is_a_failed_connection(script: Script, body: bytes) -> None:
-    with pytest.raises(ConnectionFailed, match="broke off"):
+    with pytest.raises(ConnectionFailed, match="ended before"):
         collect(script, body)
 
 
@@ -577,8 +580,8 @@ def test_events_are_the_same_byte_by_byte(end: str) -> None:
     events = [ServerEvent("content", "Où?\n\n 🤖 "), ServerEvent("message", "a:b")]
     stream = written(events[:1], end) + f"data:a:b{end}{end}:{end}".encode()
     parser = EventParser()
-    told = [event for byte in stream for event in parser.feed(bytes([byte]))]
-    assert told == events
+    parsed = [event for byte in stream for event in parser.feed(bytes([byte]))]
+    assert parsed == events
 
 
 def test_an_event_without_data_is_none() -> None:

@@ -99,6 +99,10 @@ def test_ask_answers_with_quote_place_and_link(shop: Shop) -> None:
     assert f"[1] “{GLASS}”" in run.out
     assert "Glass · How glass is made" in run.out
     assert "http://127.0.0.1:8000/read/my-tales/glass?mark=" in run.out
+    assert run.out.endswith("Start one to open these links: bythebook serve\n")
+    public = shop.run("ask", ANSWERED, BYTHEBOOK_PUBLIC_URL="https://books.test/ask/")
+    assert "https://books.test/ask/read/my-tales/glass?mark=" in public.out
+    assert "bythebook serve" not in public.out
 
 
 def test_ask_refuses_with_exit_code_1_and_where_to_read_on(shop: Shop) -> None:
@@ -347,6 +351,12 @@ def test_removing_asks_first(shop: Shop) -> None:
     assert (shop.data / "books" / "my-tales" / "current.json").is_file()
 
 
+def test_removing_a_book_that_is_not_there_asks_nothing(shop: Shop) -> None:
+    for name in ("nosuch", "../my-tales"):
+        what, _ = shop.run("books", "remove", name).failed()  # which has no question in it
+        assert what == f"Error: There is no book {name!r}."
+
+
 def test_doctor_finds_all_well(shop: Shop) -> None:
     run = shop.run("doctor")
     assert run.code == 0, run.out
@@ -358,7 +368,7 @@ def test_doctor_finds_all_well(shop: Shop) -> None:
 def test_doctor_points_at_a_misspelt_variable(shop: Shop) -> None:
     run = shop.run("doctor", BYTHEBOOK_PROT="9000")
     assert run.code == 1
-    assert re.search(r"^FIX\s+BYTHEBOOK_PROT\s+.*misspelling", run.out, flags=re.MULTILINE)
+    assert re.search(r"^FIX\s+BYTHEBOOK_PROT\s+.*check its spelling", run.out, flags=re.MULTILINE)
 
 
 def test_doctor_says_that_a_library_is_empty(tmp_path: Path) -> None:
@@ -424,6 +434,11 @@ def test_a_server_serves_while_other_commands_work_and_stops_when_told(shop: Sho
                 assert shop.run("books", "remove", "late", "--yes").code == 0
                 assert client.get("/read/late").status_code == 404
                 assert client.post("/api/query", json=body).json()["status"] == "refused"
+                for words in (("ask", ANSWERED), ("ask", FOREIGN), ("ask", ANSWERED, "--json")):
+                    said = shop.run(*words).out
+                    assert f"http://127.0.0.1:{port}/read/my-tales/" in said
+                    assert ":8000" not in said
+                    assert "bythebook serve" not in said
         finally:
             server.terminate()
             said = server.communicate(timeout=120)[1]

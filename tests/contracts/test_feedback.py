@@ -18,10 +18,11 @@ from tests.contracts.fakes import (
     call,
     fake_service,
 )
+from tests.unit.fakes import wide_queue
 
 from bythebook.domain.records import OPEN, Feedback, QueryEntry
 from bythebook.http.app import Service, create_app
-from bythebook.operate.desk import Desk
+from bythebook.operate.answerer import Answerer
 from bythebook.operate.journal import Journal
 
 FIELDS = {"error", "message", "details", "timestamp", "request_id"}
@@ -84,7 +85,7 @@ def test_feedback_right_after_an_answer_is_taken(client: httpx.Client) -> None:
             reply = client.post("/feedback", json=word | {"helpful": helpful})
             assert (reply.status_code, reply.content) == (204, b"")
     unknown = client.post("/feedback", json=word | {"request_id": str(uuid.uuid4())})
-    assert "no request of this id" in failed(unknown, 404, "not_found")
+    assert "no request with this id" in failed(unknown, 404, "not_found")
 
 
 def test_a_word_is_kept_with_its_owner_and_its_reason_trimmed(
@@ -241,7 +242,9 @@ def test_feedback_waits_until_the_answer_before_it_is_recorded(
 
     records, plain = SlowRecords(), fake_service()
     journal = Journal(records, plain.metrics)
-    service = replace(plain, desk=Desk(plain.desk.ports, journal), feedback=records)
+    service = replace(
+        plain, answerer=Answerer(plain.answerer.ports, journal, wide_queue()), feedback=records
+    )
 
     async def scenario() -> int:
         writer = asyncio.create_task(journal.run())

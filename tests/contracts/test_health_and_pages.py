@@ -22,7 +22,7 @@ from tests.contracts.fakes import (
     one_page,
 )
 
-from bythebook.ask.links import quote_check
+from bythebook.ask.show.links import quote_check
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Hit
 from bythebook.domain.books import Book, Chunk, Unit
@@ -37,7 +37,7 @@ from bythebook.errors import (
     WrongEmbedder,
 )
 from bythebook.http.app import Service, create_app
-from bythebook.http.health import examine
+from bythebook.http.contracts.health import examine
 from bythebook.settings import Settings
 
 ANSWERED = "How do ROS 2 nodes communicate?"
@@ -489,7 +489,7 @@ def hostile() -> Service:
 
 
 def hostile_pages(service: Service) -> Iterator[tuple[str, httpx.Response]]:
-    document = service.desk.ports.library.documents("tales")[0]
+    document = service.answerer.ports.library.documents("tales")[0]
     page = f"/read/tales/{quote(document.document_id)}"
     start = document.blocks[1].start
     check = quote_check(document.text[start:])
@@ -516,7 +516,7 @@ def test_a_hostile_book_and_question_are_escaped_on_every_page(hostile: Service)
 
 
 def test_a_hostile_text_is_shown_and_marked_whole(hostile: Service) -> None:
-    document = hostile.desk.ports.library.documents("tales")[0]
+    document = hostile.answerer.ports.library.documents("tales")[0]
     replies = dict(hostile_pages(hostile))
     page = next(
         reply.text for path, reply in replies.items() if "?mark=2" in path or "?mark=1" in path
@@ -536,7 +536,7 @@ def test_a_hostile_quote_is_shown_with_a_link_that_opens(hostile: Service) -> No
 
 
 def test_a_hostile_refusal_is_escaped(hostile: Service) -> None:
-    index = hostile.desk.ports.index
+    index = hostile.answerer.ports.index
     assert isinstance(index, FakeIndex)
     index.hits = [Hit(index.hits[0].chunk, 0.0, 0.0)]
     tags = check_page(call(hostile, "GET", "/?q=anything"), own=("http://reader.test",))

@@ -8,14 +8,15 @@ from typing import Any
 import httpx
 import pytest
 from tests.contracts.fakes import MemoryThreads, call, fake_service
-from tests.unit.test_answer_path import ports as ask_ports
+from tests.unit.ask.test_answer_path import ports as ask_ports
+from tests.unit.fakes import wide_queue
 
 from bythebook.domain.answers import Draft, Judgement
 from bythebook.domain.questions import Plan
 from bythebook.domain.usage import Usage
 from bythebook.errors import BadAnswer, ModelFailed, ModelTimeout
 from bythebook.http.app import Service
-from bythebook.operate.desk import Desk
+from bythebook.operate.answerer import Answerer
 
 SECRET = "sk-secret"
 QUESTION = "What is a gait?"
@@ -47,7 +48,11 @@ def service_with(model: Model) -> Service:
         model="maker/model",
         model_named=lambda name: f"maker/{name}",
     )
-    return replace(plain, desk=Desk(ports, plain.desk.journal), threads=MemoryThreads())
+    return replace(
+        plain,
+        answerer=Answerer(ports, plain.answerer.journal, wide_queue()),
+        threads=MemoryThreads(),
+    )
 
 
 def asked(path: str, failure: Exception) -> httpx.Response:
@@ -113,7 +118,7 @@ def test_contract_b_tells_which_model_answered_and_what_it_took() -> None:
     assert (named["model_used"], named["tokens_used"]) == (f"maker/{name}", 100)
     assert (plain["model_used"], plain["tokens_used"]) == ("maker/model", 100)
     assert model.named == [name, None]
-    page = service.metrics.page(())[0].decode()
+    page = service.metrics.write_page(())[0].decode()
     assert f'model_tokens_total{{kind="prompt",model="maker/{name}"}} 90.0' in page
     assert 'model_usd_total{model="maker/model"} 0.002' in page
     assert 'model_sentences_total{model="maker/model",outcome="shown"} 1.0' in page

@@ -15,7 +15,7 @@ import pytest
 from tests.contracts.fakes import fake_service
 
 from bythebook.http.app import create_app
-from bythebook.http.description import completed, operations
+from bythebook.http.contracts.description import complete, operations
 
 ROOT = Path(__file__).parents[2]
 DESCRIPTION = create_app(fake_service()).openapi()
@@ -169,7 +169,7 @@ def test_examples_go_where_they_belong() -> None:
         "a": {"summary": "A", "value": {}},
         "b": {"summary": "B", "value": "data: {}", "media_type": "text/event-stream"},
     }
-    completed(description, {"POST /api/query": {"200": kept}})
+    complete(description, {"POST /api/query": {"200": kept}})
     assert body["application/json"] == {"schema": {}, "examples": {"a": kept["a"]}}
     assert set(body["text/event-stream"]["examples"]) == {"b"}
 

@@ -31,12 +31,12 @@ from tests.contracts.fakes import (
     hits,
 )
 
-from bythebook.adapters.json_logs import log_handler
+from bythebook.adapters.operations.json_logs import log_handler
 from bythebook.bootstrap import Core
 from bythebook.domain.books import Book, Chunk, Unit
 from bythebook.errors import EmbedderFailed, StoreFailed
 from bythebook.http.app import Service, create_app
-from bythebook.operate.gate import Limits
+from bythebook.operate.gate import RequestLimits
 
 HERON = "The grey heron stands still in shallow water."
 SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
@@ -141,7 +141,7 @@ def test_a_failure_of_a_part_is_counted(broken: Service, part: str) -> None:
 
 
 def test_requests_over_a_limit_are_counted_by_window() -> None:
-    service = fake_service(limits=Limits(ip=1))
+    service = fake_service(limits=RequestLimits(ip=1))
 
     async def scenario() -> list[int]:
         transport = httpx.ASGITransport(create_app(service))
@@ -150,7 +150,7 @@ def test_requests_over_a_limit_are_counted_by_window() -> None:
             return [(await client.post("/ask", json=body)).status_code for _ in range(3)]
 
     assert asyncio.run(scenario()) == [200, 429, 429]
-    page = service.metrics.page([])[0].decode()
+    page = service.metrics.write_page([])[0].decode()
     assert 'bythebook_rate_limited_total{window="ip"} 2.0' in page
     assert 'route="/ask",status="429"} 2.0' in page
 

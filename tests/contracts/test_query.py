@@ -22,11 +22,12 @@ from tests.contracts.fakes import (
     call,
     fake_service,
 )
+from tests.unit.fakes import wide_queue
 
 from bythebook.bootstrap import Core
 from bythebook.errors import EmbedderFailed, NoBooks, StoreFailed, WrongEmbedder
 from bythebook.http.app import Service
-from bythebook.operate.desk import Desk
+from bythebook.operate.answerer import Answerer
 
 PATHS = ("/api/query", "/v1/query")
 ANSWERED = "How do ROS 2 nodes communicate?"
@@ -285,7 +286,9 @@ def untouchable(sample_core: Core) -> Iterator[Service]:
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
     library = FakeLibrary({})
     ports = replace(sample_core.ask, index=index, embedder=embedder, library=library)
-    yield replace(fake_service(), desk=Desk(ports, fake_service().desk.journal))
+    yield replace(
+        fake_service(), answerer=Answerer(ports, fake_service().answerer.journal, wide_queue())
+    )
     assert index.calls == embedder.calls == 0
 
 

@@ -1,5 +1,6 @@
 """Contract B over a real server, and over parts that fail."""
 
+import asyncio
 import json
 import re
 from dataclasses import replace
@@ -7,7 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi.requests import Request
 from tests.conftest import SAMPLE
 from tests.contracts.fakes import (
     BROKEN_BODIES,
@@ -17,23 +17,28 @@ from tests.contracts.fakes import (
     FakeEmbedder,
     FakeIndex,
     FakeLibrary,
+    NoRecords,
     RankingJudge,
     SentenceJudge,
+    bare_request,
     call,
     fake_service,
     hits,
     one_page,
     over,
 )
-from tests.unit.fakes import make_chunk
+from tests.unit.fakes import make_chunk, wide_queue
 
-from bythebook.ask.judge import DISCLAIMER
+from bythebook.ask.show.wording import DISCLAIMER
 from bythebook.bootstrap import Core
 from bythebook.domain.books import Chunk, UnitKind
+from bythebook.domain.records import QueryEntry
 from bythebook.errors import EmbedderFailed, NoBooks, StoreFailed, WrongEmbedder
-from bythebook.http import contract_rag
-from bythebook.http.app import Service
-from bythebook.http.problems import STATUS, Problem, ProblemKind
+from bythebook.http.app import Service, create_app
+from bythebook.http.contracts import rag as contract_rag
+from bythebook.http.wire.problems import STATUS, Problem, ProblemKind
+from bythebook.operate.answerer import Answerer
+from bythebook.operate.journal import Journal
 from bythebook.settings import Settings
 
 PATH = "/query"
@@ -289,6 +294,34 @@ def test_a_greeting_to_an_unknown_book_is_still_a_mistake() -> None:
     assert error_of(reply, 422, "ValidationError")["error_message"].startswith("book:")
 
 
+def test_a_greeting_is_recorded_like_an_answered_question() -> None:
+    entries: list[QueryEntry] = []
+
+    class KeptRecords(NoRecords):
+        async def log(self, *new: QueryEntry) -> None:
+            entries.extend(new)
+
+    plain = fake_service()
+    journal = Journal(KeptRecords(), plain.metrics)
+    service = replace(plain, answerer=Answerer(plain.answerer.ports, journal, wide_queue()))
+
+    async def greet() -> httpx.Response:
+        writer = asyncio.create_task(journal.run())
+        transport = httpx.ASGITransport(create_app(service))
+        async with httpx.AsyncClient(transport=transport, base_url=READER) as client:
+            reply = await client.post(PATH, json={"query": "hello"})
+        await journal.settle()
+        writer.cancel()
+        return reply
+
+    reply = asyncio.run(greet())
+    assert reply.json()["answer"] == contract_rag.WELCOME
+    (entry,) = entries
+    assert (entry.query_text, entry.contract, entry.status) == ("hello", "rag", "success")
+    assert (entry.chunks_retrieved, entry.cited_sections) == (0, ())
+    assert str(entry.request_id) == reply.headers["x-request-id"]
+
+
 # Bad input
 
 
@@ -430,7 +463,7 @@ TYPES: dict[ProblemKind, tuple[str, int]] = {
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_kind_of_failure_has_its_type_and_status(kind: ProblemKind) -> None:
-    request = Request({"type": "http", "path": PATH, "headers": [], "state": {}})
+    request = bare_request(PATH)
     value = contract_rag.error_shape(request, Problem(kind, "It broke."))
     assert (value["error_type"], value["status_code"]) == TYPES[kind]
     assert STATUS[kind] == TYPES[kind][1]

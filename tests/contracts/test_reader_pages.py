@@ -24,7 +24,7 @@ from bythebook.domain.answers import Hit
 from bythebook.domain.books import Document, Section
 from bythebook.errors import EmbedderFailed
 from bythebook.http.app import Service
-from bythebook.operate.gate import Limits
+from bythebook.operate.gate import RequestLimits
 
 QUESTION = "How do ROS 2 nodes communicate?"
 PAGE = f"/read/{SAMPLE}/ros2-fundamentals/nodes-and-topics"
@@ -100,7 +100,7 @@ def test_the_trail_says_where_the_reader_is(client: httpx.Client) -> None:
     page = client.get(PAGE).text
     trail = re.search(r'<nav class="trail".*?</nav>', page, flags=re.DOTALL)
     assert trail is not None
-    words = [word for word in re.split(r"<[^>]*>", trail.group()) if word]
+    words = [word for word in re.split(r"<[^>]*>", trail.group()) if word.strip()]
     assert words[1:] == ["Chapter 2: ROS 2 Fundamentals", "Nodes and Topics"]
     assert links(trail.group()) == [f"/read/{SAMPLE}"]
 
@@ -146,7 +146,7 @@ def test_the_box_keeps_what_was_searched_and_searches_this_book(client: httpx.Cl
     form = re.search(r'<form class="find".*?</form>', page, flags=re.DOTALL)
     assert form is not None
     assert f'action="/read/{SAMPLE}"' in form.group()
-    assert 'value="a &quot;b&quot; &lt;c&gt;"' in form.group()
+    assert 'value="a &#34;b&#34; &lt;c&gt;"' in form.group()
     assert "<c>" not in page
 
 
@@ -156,7 +156,7 @@ def test_a_search_that_fails_says_so_on_the_page_with_its_status() -> None:
     assert reply.status_code == 503
     assert "Could not look it up" in reply.text
     assert "Nothing found" not in reply.text
-    limited = fake_service(limits=Limits(ip=1))
+    limited = fake_service(limits=RequestLimits(ip=1))
     assert call(limited, "GET", "/read/tales?q=herons").status_code == 200
     reply = call(limited, "GET", "/read/tales?q=herons")
     assert reply.status_code == 429

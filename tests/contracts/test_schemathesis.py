@@ -21,7 +21,7 @@ from bythebook.adapters.sql.keys import SqlKeyStore
 from bythebook.bootstrap import Core
 from bythebook.domain.records import KeyTerms
 from bythebook.http.app import create_app
-from bythebook.http.description import operations
+from bythebook.http.contracts.description import operations
 from bythebook.settings import Settings
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "20"))  # of each operation; 500 is a long run

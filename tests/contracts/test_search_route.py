@@ -18,7 +18,7 @@ from bythebook.domain.records import QueryEntry
 from bythebook.errors import EmbedderFailed, StoreFailed
 from bythebook.evaluate.sets import load_questions
 from bythebook.http.app import Service, create_app
-from bythebook.operate.gate import Limits
+from bythebook.operate.gate import RequestLimits
 from bythebook.operate.journal import Journal
 
 QUESTION = "How do ROS 2 nodes communicate?"
@@ -142,7 +142,7 @@ class NoLog:
 def test_nothing_is_judged_and_nothing_is_logged() -> None:
     service = service_with(chunk_of("The heron waits."), judge=NoJudge())
     log = NoLog()
-    service.desk.journal = Journal(log, service.metrics)  # type: ignore[arg-type]
+    service.answerer.journal = Journal(log, service.metrics)  # type: ignore[arg-type]
 
     async def ask() -> httpx.Response:
         app = create_app(service)
@@ -150,7 +150,7 @@ def test_nothing_is_judged_and_nothing_is_logged() -> None:
             transport=httpx.ASGITransport(app), base_url="http://reader.test"
         ) as client:
             reply = await client.get("/search?q=heron")
-        await service.desk.journal.settled(1)
+        await service.answerer.journal.settle(1)
         return reply
 
     assert asyncio.run(ask()).json()["sections"]
@@ -213,7 +213,7 @@ def test_with_keys_it_needs_one_and_keeps_to_what_that_may_read() -> None:
 
 
 def test_it_counts_in_the_same_window_as_asking() -> None:
-    service = service_with(chunk_of("The heron waits."), limits=Limits(ip=2))
+    service = service_with(chunk_of("The heron waits."), limits=RequestLimits(ip=2))
     first = call(service, "GET", "/search?q=heron")
     assert first.headers["X-RateLimit-Remaining"] == "1"
     assert call(service, "POST", "/ask", {"question": "heron?"}).status_code == 200

@@ -34,11 +34,14 @@ def test_the_wheel_carries_the_whole_sample_book(names: frozenset[str]) -> None:
     assert {f"bythebook/examples/book/{page}" for page in pages} <= names
 
 
-def test_the_wheel_carries_styles_and_types_and_nothing_of_the_tests(names: frozenset[str]) -> None:
+def test_the_wheel_carries_pages_and_types_and_nothing_of_the_tests(names: frozenset[str]) -> None:
     pages = (
         f"web/{name}"
         for name in "reader.css reader.js widget.js admin.css admin.js icon.svg".split()
     )
-    data = (*pages, "http/examples.json", "py.typed")
+    source = ROOT / "src" / "bythebook"
+    templates = [path.relative_to(source).as_posix() for path in source.rglob("*.html")]
+    assert "http/pages/templates/frame.html" in templates
+    data = (*pages, *templates, "http/contracts/examples.json", "py.typed")
     assert {f"bythebook/{name}" for name in data} <= names
     assert not [name for name in names if name.startswith(("tests/", "evals/", "training/"))]

@@ -44,7 +44,7 @@ NO_MATCH = "The book does not answer this question."
 
 
 @dataclass(frozen=True)
-class Told:
+class ServiceReply:
     """What one way of asking said in the end."""
 
     way: str
@@ -106,29 +106,29 @@ class ModelService:
         self._provider._breaker = Breaker(self._provider._clock)
         self._provider._last_failure = ""
 
-    def ask(self, way: str, question: str, **more: object) -> Told:
+    def ask(self, way: str, question: str, **more: object) -> ServiceReply:
         """Ask by one contract and read the reply to its end."""
         return ask(self.url, way, question, **more)
 
-    def ask_by_all(self, question: str, **more: object) -> list[Told]:
+    def ask_by_all(self, question: str, **more: object) -> list[ServiceReply]:
         """Ask by all contracts at the same time."""
         with ThreadPoolExecutor(len(WAYS)) as pool:
             return list(pool.map(lambda way: self.ask(way, question, **more), WAYS))
 
 
-def ask(url: str, way: str, question: str, **more: object) -> Told:
+def ask(url: str, way: str, question: str, **more: object) -> ServiceReply:
     """Ask a service by one contract and read the reply to its end."""
     path, name = _PATHS[way]
     began = time.monotonic()
     reply = httpx.post(f"{url}{path}", json={name: question, **more}, timeout=300)
     seconds = time.monotonic() - began
-    told = Told(way, reply.status_code, reply.text, reply.headers, seconds)
+    outcome = ServiceReply(way, reply.status_code, reply.text, reply.headers, seconds)
     if way != "stream" or reply.status_code != 200:
-        return Told(**{**told.__dict__, "value": reply.json()})
+        return ServiceReply(**{**outcome.__dict__, "value": reply.json()})
     events = parsed(reply.text)
     ends = sum(name in {"done", "error"} for name, _ in events)
     assert events[-1][0] in {"done", "error"}, events
-    return Told(**{**told.__dict__, "value": events[-1][1], "terminals": ends})
+    return ServiceReply(**{**outcome.__dict__, "value": events[-1][1], "terminals": ends})
 
 
 @contextmanager

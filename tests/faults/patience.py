@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from bythebook.adapters.providers.agents.runs import Runs
+from bythebook.adapters.providers.agents.calls.model_calls import ModelCalls
 from bythebook.adapters.providers.resilience import Policy, Provider
 from bythebook.bootstrap import Core
 from bythebook.errors import ModelFailed, ModelTimeout
@@ -13,7 +13,7 @@ def with_policy(
     core: Core, policy: Policy, clock: Callable[[], float] = time.monotonic
 ) -> Provider:
     """Hold the model of a core to other times; before anything is asked of it."""
-    assert core.runs is not None, "no language model is set"
+    assert core.model_calls is not None, "no language model is set"
     provider = Provider("The language model", ModelFailed, policy, clock, timed_out=ModelTimeout)
-    core.__dict__["runs"] = Runs(core.runs.connection, provider)
+    core.replace(model_calls=ModelCalls(core.model_calls.endpoint, provider))
     return provider

@@ -19,7 +19,10 @@ from tests.conftest import free_port
 from bythebook.bootstrap import Core
 
 # Limits far above what a test reaches, rather than none: counting is part of what is tested.
-HIGH_LIMITS = {f"BYTHEBOOK_LIMIT_{name}": "1000000" for name in ("KEY", "SESSION", "IP")}
+HIGH_LIMITS = {
+    **{f"BYTHEBOOK_LIMIT_{name}": "1000000" for name in ("KEY", "SESSION", "IP")},
+    "BYTHEBOOK_MAX_WAIT_SECONDS": "60",
+}
 
 
 def library_of(core: Core, folder: Path) -> Path:

@@ -12,12 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.unit.pdf_writer import PdfWriter, stream, write_objects
+from tests.unit.readers.pdf_writer import PdfWriter, stream, write_objects
 
 from bythebook.adapters.readers.pdf.process import Limits, extract
 from bythebook.adapters.readers.pdf.reader import PdfReader
+from bythebook.bootstrap import Core
 from bythebook.domain.books import SourceBook
 from bythebook.errors import UnreadableBook
+from bythebook.settings import Settings
 
 PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 5 0 R/Resources<</Font<</F 6 0 R>>>>>>"
 FONT = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
@@ -109,8 +111,9 @@ def test_a_file_cut_off_in_the_middle_is_refused(tmp_path: Path) -> None:
     for number in range(20):
         writer.page().lines(72, 700, [f"Page {number} of the book has a few lines."] * 20)
     whole = writer.save(tmp_path / "whole.pdf").read_bytes()
-    with pytest.raises(UnreadableBook, match="damaged"):
+    with pytest.raises(UnreadableBook, match="damaged") as refused:
         _read(_file(tmp_path, whole[: len(whole) // 2]))
+    assert "bomb" not in str(refused.value)
 
 
 def test_a_password_is_asked_for_by_name(tmp_path: Path) -> None:
@@ -168,14 +171,88 @@ def test_pages_that_are_pictures_are_counted(tmp_path: Path) -> None:
     )  # fmt: skip
     book = _read(_file(tmp_path, content))
     assert "The harbour master" in _text(book)
-    assert any("2 of 3 pages are pictures" in warning for warning in book.warnings)
+    assert any("2 of 3 pages are images" in warning for warning in book.warnings)
 
 
-def test_a_stream_that_unpacks_without_end_is_given_up(tmp_path: Path) -> None:
-    contents = _packed_twice(b" ", 600)
-    assert len(contents) < 100_000
-    with pytest.raises(UnreadableBook):
-        _read(_file(tmp_path, _one_page(contents)))
+def _with_font(font: bytes) -> dict[int, bytes]:
+    tree = b"<</Type/Pages/Count 1/Kids[3 0 R]>>"
+    return {1: CATALOG, 2: tree, 3: PAGE, 5: stream(WORDS), 6: font}
+
+
+def _bomb_in_contents() -> bytes:
+    return _one_page(_packed_twice(b" ", 1500))
+
+
+def _bomb_in_many_contents() -> bytes:
+    shared = PAGE.replace(b"5 0 R/Res", b"[" + b"5 0 R " * 20 + b"]/Res")
+    return _one_page(_packed_twice(b" ", 100), shared)
+
+
+def _bomb_in_a_character_map() -> bytes:
+    font = FONT.replace(b">>", b"/ToUnicode 7 0 R>>")
+    return write_objects({**_with_font(font), 7: _packed_twice(b"<0041> <0042> ", 1200)})
+
+
+def _bomb_in_graphics_states() -> bytes:
+    return _one_page(_packed_twice(b"q ", 300))
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from bythebook.adapters.readers.pdf.process import Limits
+from bythebook.adapters.readers.pdf.reader import PdfReader
+from bythebook.errors import UnreadableBook
+
+try:
+    PdfReader(Limits(memory_bytes=int(sys.argv[2]))).read(sys.argv[1], title=None, base_url=None)
+except UnreadableBook as refused:
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, refused.what)
+"""
+
+
+@pytest.mark.parametrize("megabytes", [Limits().memory_bytes >> 20, 256])
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        _bomb_in_contents,
+        _bomb_in_many_contents,
+        _bomb_in_a_character_map,
+        _bomb_in_graphics_states,
+    ],
+)
+def test_a_bomb_is_called_one_and_stays_within_the_memory_that_is_set(
+    tmp_path: Path, bomb: Callable[[], bytes], megabytes: int
+) -> None:
+    path = _file(tmp_path, bomb())
+    size = path.stat().st_size
+    assert size < 10_000
+    command = [sys.executable, "-c", PEAK, str(path), str(megabytes << 20)]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    peak, _, what = done.stdout.strip().partition(" ")
+    assert what == (
+        f"book.pdf is a decompression bomb: its {size:,} bytes unpack beyond {megabytes} MB of memory."
+    )
+    assert int(peak) < megabytes << 20
+
+
+def test_the_memory_for_a_pdf_is_a_setting(tmp_path: Path) -> None:
+    path = _file(tmp_path, _bomb_in_contents())
+    core = Core(Settings(data_dir=tmp_path / "data", pdf_memory_mb=128))
+    with pytest.raises(UnreadableBook, match="unpack beyond 128 MB of memory"):
+        core.reader.read(str(path), title=None, base_url=None)
+
+
+def test_a_bomb_in_one_page_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    heavy = PAGE.replace(b"5 0 R/Res", b"8 0 R/Res")
+    tree = b"<</Type/Pages/Count 3/Kids[3 0 R 4 0 R 3 0 R]>>"
+    objects = {1: CATALOG, 2: tree, 3: PAGE, 4: heavy, 5: stream(WORDS), 6: FONT}
+    content = write_objects({**objects, 8: _packed_twice(b" ", 1500)})
+    book = _read(_file(tmp_path, content))
+    assert "The harbour master" in _text(book)
+    (skipped,) = book.skipped  # page 3 was read after it
+    assert skipped.name == "page 2"
+    assert skipped.reason.startswith("This is a decompression bomb")
 
 
 def test_a_page_that_is_given_up_does_not_cost_the_others(tmp_path: Path) -> None:
@@ -259,7 +336,7 @@ def test_an_outline_of_very_many_entries_is_cut_off(tmp_path: Path) -> None:
     book = _read(_file(tmp_path, write_objects(objects)))
     assert "The harbour master" in _text(book)
     assert len(book.documents) < 1_000
-    assert any("only the first 20,000 entries" in warning for warning in book.warnings)
+    assert any("Only the first 20,000 entries" in warning for warning in book.warnings)
 
 
 @pytest.mark.parametrize("place", ["1e30 1e30", "-99999999999 5", "nan nan", "1e-40 1e38"])
@@ -309,7 +386,7 @@ def test_the_extracting_process_can_open_no_socket_and_write_no_file(tmp_path: P
     code = """
 import socket, sys
 from bythebook.adapters.readers.pdf.extract import main
-main(sys.argv[1], 0)
+main(sys.argv[1], 0, 768 << 20)  # returns in the measuring process, and in the extracting one before
 for attempt in (socket.socket, lambda: open(sys.argv[1] + '.new', 'w')):
     try:
         attempt()
@@ -317,7 +394,9 @@ for attempt in (socket.socket, lambda: open(sys.argv[1] + '.new', 'w')):
         print('no:', error.strerror)
 """
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, check=True)
-    assert done.stdout.decode().splitlines()[-2:] == ["no: Too many open files"] * 2
+    extracting, _, measuring = done.stdout.decode().partition('{"peak":')
+    assert extracting.split("\n")[-4:-2] == ["no: Too many open files"] * 2
+    assert "no:" not in measuring
 
 
 def test_no_process_is_left_when_the_reader_is_killed(tmp_path: Path) -> None:
@@ -327,13 +406,15 @@ def test_no_process_is_left_when_the_reader_is_killed(tmp_path: Path) -> None:
         "PdfReader().read(sys.argv[1], title=None, base_url=None)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(path)]) as reader:
-        _wait_for(lambda: _extractors_of(reader.pid) != [])
-        (child,) = _extractors_of(reader.pid)
+        _wait_for(lambda: _children_of(reader.pid) != [])
+        (measuring,) = _children_of(reader.pid)
+        _wait_for(lambda: _children_of(measuring) != [])
+        (child,) = _children_of(measuring)
         _wait_for(lambda: _memory_of(child) > 60_000_000)  # it has begun to unpack
         os.kill(int(child), signal.SIGSTOP)  # so that it does not come to an end by itself
         reader.send_signal(signal.SIGKILL)
         reader.wait()
-    _wait_for(lambda: _memory_of(child) == 0)
+    _wait_for(lambda: _memory_of(child) == _memory_of(measuring) == 0)
 
 
 def _memory_of(process: str) -> int:
@@ -364,7 +445,7 @@ def _read_or_refuse(path: Path) -> SourceBook | None:
     return None
 
 
-def _extractors_of(parent: int) -> list[str]:
+def _children_of(parent: int | str) -> list[str]:
     found = Path(f"/proc/{parent}/task/{parent}/children")
     return found.read_text().split() if found.exists() else []
 

@@ -1,6 +1,7 @@
 """Sites that would harm: they are bounded, and never lead into a private network."""
 
 import gzip
+import re
 import socket
 import time
 import zlib
@@ -75,6 +76,15 @@ def test_the_refusal_says_how_to_allow(canary: ScriptedSite, tmp_path: Path) -> 
     )
 
 
+def test_the_refusal_of_an_ipv6_address_names_what_is_accepted(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableBook) as raised:
+        _reader(tmp_path).read("http://[::1]:9/", title=None, base_url=None)
+    assert raised.value.help_message == "To allow it, add [::1]:9 to BYTHEBOOK_ALLOWED_HOSTS."
+    with pytest.raises(UnreadableBook) as raised:
+        _reader(tmp_path, "[::1]:9").read("http://[::1]:9/", title=None, base_url=None)
+    assert "private network" not in raised.value.what
+
+
 @pytest.mark.parametrize("allowed", ["{host}:1", "localhost", "127.0.0.2", "127.0.0", "0.0.1"])
 def test_another_allowed_host_is_no_leave(
     canary: ScriptedSite, tmp_path: Path, allowed: str
@@ -133,7 +143,7 @@ def test_a_start_page_that_redirects_to_another_port_is_refused(
 def _resolving(
     monkeypatch: pytest.MonkeyPatch, answers: list[list[str]], port: int
 ) -> list[tuple[str, int]]:
-    """Let names resolve as told, one answer per question, and note where connections go."""
+    """Resolve names from a script, one answer per query, and record connections."""
     connected: list[tuple[str, int]] = []
 
     def resolve(host: str, _port: int, **_: object) -> list[tuple[object, ...]]:
@@ -206,7 +216,7 @@ def test_pages_that_cannot_be_had_are_skipped_with_their_reasons(
         "It is larger than 100,000 bytes.",
         "Its type is image/png, not a web page.",
         "Its encoding 'br' cannot be read.",
-        "Its type is not said, not a web page.",
+        "Its type is unknown, not a web page.",
     ]
 
 
@@ -226,11 +236,21 @@ def test_a_compressed_bomb_is_cut(site: ScriptedSite, tmp_path: Path) -> None:
     )
     site.replies["/sitemap.xml"] = Reply(bomb, type="application/gzip")
     book = _read(site, tmp_path)
-    assert _reasons(book) == [
-        "It is larger than 5,000,000 bytes.",
-        "Its compression is damaged.",
-        "It came in part only.",
-    ]
+    bombed, *others = _reasons(book)
+    assert re.fullmatch(
+        r"It is a decompression bomb: [\d,]{4,6} bytes inflate to more than 5,000,000\.", bombed
+    )
+    assert others == ["Its compression is damaged.", "It came in part only."]
+
+
+def test_a_large_page_that_is_packed_is_no_bomb(site: ScriptedSite, tmp_path: Path) -> None:
+    site.page("/", "Start", "", "large")
+    words = "".join(f"<p>{number:x}</p>" for number in range(20_000)).encode()
+    packed = gzip.compress(words)
+    assert len(words) < 50 * len(packed)
+    site.replies["/large"] = Reply(packed, headers={"Content-Encoding": "gzip"})
+    book = _read(site, tmp_path, replace(_LIMITS, page_bytes=100_000))
+    assert _reasons(book) == ["It is larger than 100,000 bytes."]
 
 
 def _raw(*pieces: bytes, pause: float = 0.0, times: int = 1) -> object:
@@ -265,7 +285,7 @@ def test_a_server_that_drips_is_cut(
     site.page("/good", "Good")
     book = _read(site, tmp_path, replace(_LIMITS, request_seconds=1.5))
     assert [one.document_id for one in book.documents] == ["index", "good"]
-    assert _reasons(book) == ["No whole answer came within 1.5 seconds."]
+    assert _reasons(book) == ["No complete response came within 1.5 seconds."]
 
 
 @pytest.mark.parametrize(
@@ -279,7 +299,7 @@ def test_a_server_that_drips_is_cut(
         _HEAD + b"Content-Length: -5\r\n" + b"A: b\r\n" * 200 + b"\r\n",
     ],
 )
-def test_a_cut_connection_is_tried_again_and_told(
+def test_a_cut_connection_is_retried_and_reported(
     site: ScriptedSite, tmp_path: Path, answer: bytes
 ) -> None:
     site.page("/", "Start", "", "cut")
@@ -301,7 +321,7 @@ def test_a_server_that_stops_answering_ends_the_run(site: ScriptedSite, tmp_path
     limits = replace(_LIMITS, request_seconds=1.0, failures_in_a_row=4)
     book = _read(site, tmp_path, limits)
     assert book.warnings == (
-        "The server left 4 requests in a row unanswered. 56 known pages were not read.",
+        "The server did not answer 4 requests in a row. 56 known pages were not read.",
     )
 
 

@@ -104,7 +104,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, model: Core) -> frozen
     home = tmp_path_factory.mktemp("undisturbed")
     core = core_over(home / "data", model)
     publish(core, home / "source", "tales", NEW)
-    return core.press.chunk_ids("tales")
+    return core.index_writer.chunk_ids("tales")
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def assert_old_book_answers(core: Core) -> None:
 def assert_next_run_is_whole(core: Core, source: Path, ids: frozenset[str]) -> None:
     Ingest(core, source).end()
     live = core.library.book("tales")
-    assert core.press.chunk_ids("tales") == ids
+    assert core.index_writer.chunk_ids("tales") == ids
     assert generations(core, "tales") == [live.generation]
     assert (live.documents, live.chunks) == (16, len(ids))
     sentence = "Stone number 3-7 lies on hill 7 of valley 3."
@@ -144,7 +144,7 @@ def test_a_run_killed_while_embedding_changes_nothing_and_loses_little(
     assert_old_book_answers(core)
     report = publish(core, tmp_path / "source", "tales", NEW)
     assert report.embedded <= len(undisturbed) - BATCH  # what was safe is not embedded again
-    assert core.press.chunk_ids("tales") == undisturbed
+    assert core.index_writer.chunk_ids("tales") == undisturbed
     assert generations(core, "tales") == [core.library.book("tales").generation]
 
 
@@ -170,7 +170,7 @@ def test_runs_killed_at_random_moments_leave_the_old_book_or_the_new(
             assert_old_book_answers(core)
         else:
             through += 1
-            assert core.press.chunk_ids("tales") == undisturbed
+            assert core.index_writer.chunk_ids("tales") == undisturbed
         assert_next_run_is_whole(core, source, undisturbed)
     print(f"killed {os.environ.get('KILLS', '4')} times, {through} after the switch")  # noqa: T201
 
@@ -187,12 +187,14 @@ def test_an_edit_whose_run_is_killed_leaves_the_book_as_it_was(
     run.wait_for("reading 16")
     run.kill()
     assert core.library.book("tales") == old
-    assert core.press.chunk_ids("tales") == undisturbed
+    assert core.index_writer.chunk_ids("tales") == undisturbed
     Ingest(core, source).end()
     fresh = core_over(tmp_path / "fresh", core)
     Ingest(fresh, source).end()
-    assert core.press.chunk_ids("tales") == fresh.press.chunk_ids("tales") != undisturbed
-    assert len(core.press.chunk_ids("tales") - undisturbed) == 1
+    assert (
+        core.index_writer.chunk_ids("tales") == fresh.index_writer.chunk_ids("tales") != undisturbed
+    )
+    assert len(core.index_writer.chunk_ids("tales") - undisturbed) == 1
 
 
 def test_a_run_killed_while_publishing_leaves_the_old_book_or_the_new(
@@ -208,7 +210,7 @@ def test_a_run_killed_while_publishing_leaves_the_old_book_or_the_new(
         if core.library.book("tales") == old:
             assert_old_book_answers(core)
         else:
-            assert core.press.chunk_ids("tales") == undisturbed
+            assert core.index_writer.chunk_ids("tales") == undisturbed
             assert find(core, "hill 7 of valley 3")[0].chunk.section.startswith("Part")
     assert_next_run_is_whole(core, tmp_path / "source", undisturbed)
 
@@ -243,8 +245,8 @@ def test_the_second_of_two_runs_is_told_and_the_first_ends_well(
         publish(core, tmp_path / "second", "tales", OLD)
     assert caught.value.retryable
     with pytest.raises(BusyBook):
-        core.press.remove("tales")
+        core.index_writer.remove("tales")
     publish(core, tmp_path / "other", "other", OLD)  # another book is not held
     assert_old_book_answers(core)
     first.end()
-    assert core.press.chunk_ids("tales") == undisturbed
+    assert core.index_writer.chunk_ids("tales") == undisturbed

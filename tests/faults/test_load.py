@@ -19,8 +19,8 @@ from typing import NamedTuple
 from tests.conftest import SAMPLE
 from tests.faults.served import Footprint, Reader, Served, library_of, served
 
-from bythebook.adapters.sql.address import records_address
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.address import records_address
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.bootstrap import Core
 from bythebook.domain.records import Exchange, Message

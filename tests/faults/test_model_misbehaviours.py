@@ -14,7 +14,7 @@ from tests.faults.model_service import (
     SHORT_GAP,
     WAYS,
     ModelService,
-    Told,
+    ServiceReply,
     ask,
     serving_with_model,
 )
@@ -98,14 +98,14 @@ def service(
         yield service
 
 
-def check_end(told: Told, verdict: str) -> None:
+def check_end(outcome: ServiceReply, verdict: str) -> None:
     """See that a reply is the one right end, in the contract's own terms, and gives nothing away."""
-    assert told.terminals == 1
-    assert told.verdict == verdict, told.body
-    expected = STATUSES[verdict][told.way] if verdict in STATUSES else 200
-    assert told.status == expected, told.body
-    assert KEY not in told.body
-    assert "/srv" not in told.body
+    assert outcome.terminals == 1
+    assert outcome.verdict == verdict, outcome.body
+    expected = STATUSES[verdict][outcome.way] if verdict in STATUSES else 200
+    assert outcome.status == expected, outcome.body
+    assert KEY not in outcome.body
+    assert "/srv" not in outcome.body
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -114,9 +114,9 @@ def test_a_model_that_behaves_is_heard_by_every_contract(
 ) -> None:
     service.fresh()
     stub.will(Answer(GOOD))
-    told = service.ask(way, QUESTION)
-    check_end(told, "answered")
-    assert QUOTE in told.body
+    outcome = service.ask(way, QUESTION)
+    check_end(outcome, "answered")
+    assert QUOTE in outcome.body
     assert len(stub.requests) == 1
 
 
@@ -128,11 +128,11 @@ def test_ends_in_one_right_result(
     one = MISBEHAVIOURS[name]
     service.fresh(SHORT_GAP if one.verdict == "model_timeout" else PATIENT)
     stub.will(one.answer)
-    told = service.ask(way, QUESTION)
-    check_end(told, one.verdict)
+    outcome = service.ask(way, QUESTION)
+    check_end(outcome, one.verdict)
     assert len(stub.requests) == one.calls
-    assert "smoke" not in told.body
-    assert "pigeons" not in told.body
+    assert "smoke" not in outcome.body
+    assert "pigeons" not in outcome.body
 
 
 @pytest.mark.parametrize("way", ["A", "B", "C", "D"])
@@ -142,9 +142,9 @@ def test_how_long_to_wait_is_passed_on_and_held_to(
     service.fresh()
     stub.will(MISBEHAVIOURS["a 429 with Retry-After"].answer)
     first, second = service.ask(way, QUESTION), service.ask(way, QUESTION)
-    for told in (first, second):
-        check_end(told, "model_failed")
-        assert 1 <= int(told.headers["Retry-After"]) <= 17
+    for outcome in (first, second):
+        check_end(outcome, "model_failed")
+        assert 1 <= int(outcome.headers["Retry-After"]) <= 17
     assert len(stub.requests) == 1
 
 
@@ -153,11 +153,11 @@ def test_sentences_shown_before_a_cut_do_not_make_it_a_success(
 ) -> None:
     service.fresh()
     stub.will(Answer(f"{GOOD[:-2]}, " + '{"text": "And by', end=None))
-    told = service.ask("stream", QUESTION)
-    assert QUOTE in told.body  # it was verified, and sent as soon as it was
-    check_end(told, "model_failed")
-    session = told.body.partition('"session_id":"')[2][:36]
-    assert session == ""  # the thread is told of by `done` only
+    outcome = service.ask("stream", QUESTION)
+    assert QUOTE in outcome.body  # it was verified, and sent as soon as it was
+    check_end(outcome, "model_failed")
+    session = outcome.body.partition('"session_id":"')[2][:36]
+    assert session == ""  # only `done` names the thread
 
 
 def test_a_failed_exchange_leaves_no_answer_in_the_conversation(
@@ -211,11 +211,13 @@ def test_a_stalled_model_is_given_up_at_the_real_deadline(
 ) -> None:
     """How soon, `make soak` tells: within a second on a machine that is not busy."""
     stub.will(Answer(GOOD, stall_after=3))
-    told = ask(f"http://127.0.0.1:{process.port}", "stream", QUESTION)
-    check_end(told, "model_timeout")
+    outcome = ask(f"http://127.0.0.1:{process.port}", "stream", QUESTION)
+    check_end(outcome, "model_timeout")
     assert MODEL.gap is not None
-    assert told.seconds > MODEL.gap - 1
-    record_property("given up after seconds, of which silent", f"{told.seconds:.1f}, {MODEL.gap}")
+    assert outcome.seconds > MODEL.gap - 1
+    record_property(
+        "given up after seconds, of which silent", f"{outcome.seconds:.1f}, {MODEL.gap}"
+    )
 
 
 def peak(process: Served) -> float:

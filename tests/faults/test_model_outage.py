@@ -1,4 +1,4 @@
-"""A model's provider that is down is left alone, told of once, and found again soon."""
+"""A model's provider that is down is not called, is reported once, and is found again soon."""
 
 import json
 import logging
@@ -30,7 +30,7 @@ DOWN = {
 
 
 class Clock:
-    """A clock that only goes when told to."""
+    """A clock that only moves on request."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -60,8 +60,8 @@ def test_few_calls_reach_a_provider_that_is_down_and_it_is_found_again_soon(
     stub.will(down)
     with serving_with_model(sample_core, tmp_path / "data", stub.url, clock=clock) as service:
         for number in range(33):
-            told = service.ask(("A", "stream", "D")[number % 3], QUESTION)
-            assert told.verdict == "model_failed"
+            outcome = service.ask(("A", "stream", "D")[number % 3], QUESTION)
+            assert outcome.verdict == "model_failed"
             clock.now += 4
         busiest = max(sum(begin <= one < begin + 60 for one in calls) for begin in calls)
         assert 5 <= busiest <= MOST_A_MINUTE
@@ -84,10 +84,10 @@ def test_while_left_alone_it_fails_at_once_and_says_when_to_try_again(
         calls = len(stub.requests)
         later = [service.ask(way, QUESTION) for way in ("A", "B", "C", "D", "stream")]
     assert calls == len(stub.requests) == 5
-    for told in later:
-        assert told.verdict == "model_failed"
-    for told in later[:-1]:
-        assert 1 <= int(told.headers["Retry-After"]) <= 30
+    for outcome in later:
+        assert outcome.verdict == "model_failed"
+    for outcome in later[:-1]:
+        assert 1 <= int(outcome.headers["Retry-After"]) <= 30
     assert later[0].value["error"]["code"] == first[0].value["error"]["code"]
     assert later[0].value["error"]["retry_after"] == int(later[0].headers["Retry-After"])
 
@@ -104,8 +104,8 @@ def test_a_crowd_of_readers_is_no_crowd_at_the_provider(
         serving_with_model(sample_core, tmp_path / "data", stub.url, clock=Clock()) as service,
         ThreadPoolExecutor(12) as pool,
     ):
-        told = list(pool.map(lambda _: service.ask("A", QUESTION), range(24)))
-    assert {one.verdict for one in told} == {"model_failed"}
+        outcomes = list(pool.map(lambda _: service.ask("A", QUESTION), range(24)))
+    assert {one.verdict for one in outcomes} == {"model_failed"}
     # In the half minute that these take by the clock; one trial may follow in the other half.
     assert len(stub.requests) <= MOST_A_MINUTE - 1
 
@@ -137,10 +137,10 @@ def test_an_operator_is_called_once_for_an_incident(
 
 @contextmanager
 def listening() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Listen as an operator does; gives the address and what was told there."""
+    """Listen as an operator does; yields the address and the received calls."""
     calls: list[dict[str, Any]] = []
 
-    class Told(BaseHTTPRequestHandler):
+    class Receiver(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             calls.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             self.send_response(204)
@@ -149,7 +149,7 @@ def listening() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Told)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.model_stub import KEY, Answer, ModelStub, answer_text, serving_model
-from tests.faults.model_service import MODEL_NAME, READY_SECONDS, WAYS, Told, ask
+from tests.faults.model_service import MODEL_NAME, READY_SECONDS, WAYS, ServiceReply, ask
 from tests.faults.served import HIGH_LIMITS, library_of, served
 from tests.faults.test_model_misbehaviours import GOOD, MISBEHAVIOURS, QUESTION
 
@@ -43,7 +43,7 @@ class Run:
 
     folder: Path
     looked_up: set[str] = field(default_factory=set)
-    replies: list[Told] = field(default_factory=list)
+    replies: list[ServiceReply] = field(default_factory=list)
     pages: dict[str, str] = field(default_factory=dict)
     commands: dict[str, str] = field(default_factory=dict)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 CODE = """
 import bythebook.cli  # as the command does
-from bythebook.adapters.minilm import MiniLm
+from bythebook.adapters.models.minilm import MiniLm
 assert MiniLm().encode(["words"]).shape == (1, 384)
 """
 

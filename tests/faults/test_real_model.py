@@ -8,9 +8,10 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from evals.llm import Case, ask, core_on, run_gold, run_offline
+from evals.llm import open_core, run_gold, run_offline
+from evals.llm_answers import Case, ask
 from tests.adapters.real_model import MODEL, serving_smollm2
-from tests.faults.model_service import ModelService, Told, serving_with_model
+from tests.faults.model_service import ModelService, ServiceReply, serving_with_model
 
 from bythebook.adapters.providers.resilience import Policy
 from bythebook.bootstrap import Core
@@ -37,13 +38,13 @@ def test_not_one_unsupported_sentence_of_a_real_model_is_shown(
     async def every(core: Core) -> list[Case]:
         return [await ask(question, core) for question in ASKED]
 
-    with core_on(sample_core.settings.data_dir, model_url, MODEL, PATIENT) as core:
+    with open_core(sample_core.settings.data_dir, model_url, MODEL, PATIENT) as core:
         cases = asyncio.run(every(core))
     shown = [sentence for case in cases for sentence in case.sentences]
     dropped = sum(fault.dropped for case in cases for fault in case.faults)
     for name, figure in (("shown", len(shown)), ("dropped", dropped)):
         record_property(name, figure)
-    record_property("verdicts", [case.verdict for case in cases])
+    record_property("verdicts", [case.outcome_name for case in cases])
     assert [fault for case in cases for fault in case.wrong] == []
     assert all(sentence.citations for sentence in shown)
     assert sum(case.cleared for case in cases) >= MANY // 2 + 1  # the model was asked
@@ -59,17 +60,17 @@ def service(model_url: str, sample_core: Core, tmp_path: Path) -> Iterator[Model
 
 def test_what_a_client_sees_of_a_real_model_stands_in_the_book(service: ModelService) -> None:
     for way, question in zip(("A", "stream"), ANSWERED[8:10], strict=True):
-        told = service.ask(way, question.question)
-        assert told.terminals == 1
-        assert told.verdict in {"answered", "refused", "model_failed"}, told.body
-        check_quotes(service, told)
+        outcome = service.ask(way, question.question)
+        assert outcome.terminals == 1
+        assert outcome.verdict in {"answered", "refused", "model_failed"}, outcome.body
+        check_quotes(service, outcome)
 
 
-def check_quotes(service: ModelService, told: Told) -> None:
+def check_quotes(service: ModelService, outcome: ServiceReply) -> None:
     """Hold each quote against the text that the service itself gives of the page."""
-    if told.verdict != "answered":
+    if outcome.verdict != "answered":
         return
-    shown = told.value["answer"] if told.way == "A" else told.value
+    shown = outcome.value["answer"] if outcome.way == "A" else outcome.value
     assert shown["citations"]
     assert {one["sentence"] for one in shown["citations"]} == set(range(len(shown["sentences"])))
     (book,) = service.core.library.books()
@@ -89,9 +90,9 @@ def test_a_model_that_answers_from_the_gold_passages_is_heard(
     asked: list[EvalQuestion] = ANSWERED[::3]
     offline = run_offline(folder, asked)
     cases = [case for case, _ in run_gold(folder, asked, reworded=reworded)]
-    answered = [case.verdict == "answered" for case in cases]
+    answered = [case.outcome_name == "answered" for case in cases]
     of_offline = [
-        case.verdict == "answered" for case in cases if offline[case.question.question_id]
+        case.outcome_name == "answered" for case in cases if offline[case.question.question_id]
     ]
     record_property("of all answerable", round(sum(answered) / len(answered), 3))
     record_property("of those answered offline", round(sum(of_offline) / len(of_offline), 3))

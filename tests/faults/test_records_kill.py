@@ -12,15 +12,15 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from bythebook.adapters.sql.address import records_address
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.address import records_address
+from bythebook.adapters.sql.engine.database import Database
 
 CHILD = """
 import asyncio, sys, uuid
 from datetime import UTC, datetime
 from pathlib import Path
-from bythebook.adapters.sql.address import records_address
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.address import records_address
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.domain.records import Exchange, Message
 

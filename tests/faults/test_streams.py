@@ -21,26 +21,18 @@ from typing import Self
 
 import httpx
 import pytest
-import uvicorn
 from tests.conftest import free_port, serving
 from tests.contracts.fakes import FakeIndex, MemoryThreads, fake_service, hits
 from tests.contracts.test_chat_stream import HeldJudge, ended, parsed
 from tests.unit.fakes import make_chunk
 
 from bythebook.bootstrap import Core
-from bythebook.cli.serving import DrainingServer
 from bythebook.http.app import create_app
-from bythebook.http.draining import STOPPING
+from bythebook.http.wire.draining import STOPPING
+from bythebook.http.wire.server import DrainingServer, make_server
 
 STREAMS = int(os.environ.get("STREAMS", "40"))  # 500 in the long form
 SETTLED_SECONDS = 60
-# `bythebook serve`, which gives open streams as much time as a slow machine may need.
-PATIENT = """
-import runpy
-from bythebook.cli import serving
-serving.GRACE_SECONDS = 240
-runpy.run_module("bythebook", run_name="__main__")
-"""
 QUESTIONS = (
     "What is URDF?",
     "How do ROS 2 nodes communicate?",
@@ -128,8 +120,10 @@ class Serving:
             "BYTHEBOOK_DATA_DIR": str(core.settings.data_dir),
             "BYTHEBOOK_LIMIT_IP": "0",
             "BYTHEBOOK_LIMIT_SESSION": "0",
+            "BYTHEBOOK_MAX_WAIT_SECONDS": "60",
+            "BYTHEBOOK_GRACE_SECONDS": "240",  # as much as a slow machine may need
         }
-        command = [sys.executable, "-c", PATIENT, "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", "bythebook", "serve", "--port", str(self.port)]
         self.process = subprocess.Popen(
             command,
             env=environment,
@@ -189,12 +183,9 @@ def stuck() -> Iterator[tuple[DrainingServer, threading.Thread, int]]:
     """A server that finds passages and then judges for ever; its grace time is two seconds."""
     judge, index = HeldJudge(), FakeIndex(hits=hits((make_chunk("One is."), 0.9)))
     service = fake_service(index=index, judge=judge, threads=MemoryThreads())
-    service = replace(service, duties=(service.desk.journal.run,))
+    service = replace(service, duties=(service.answerer.journal.run,))
     port = free_port()
-    config = uvicorn.Config(
-        create_app(service), port=port, log_level="critical", timeout_graceful_shutdown=2
-    )
-    server = DrainingServer(config, service.draining)
+    server = make_server(create_app(service), service.draining, port=port, grace_seconds=2)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -210,7 +201,7 @@ def test_a_stream_that_outlasts_the_grace_time_ends_with_an_error(
     server, thread, port = stuck
     with ThreadPoolExecutor(5) as pool:
         streams: list[Future[str]] = [pool.submit(ask, port, "Anything?") for _ in range(5)]
-        while server._draining.under_way < 5:
+        while server.draining.under_way < 5:
             time.sleep(0.02)
         time.sleep(0.2)
         began = time.monotonic()

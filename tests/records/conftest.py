@@ -14,8 +14,8 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from bythebook.adapters.sql.address import Address, records_address
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.address import Address, records_address
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.tables import metadata
 
 _numbers = itertools.count()

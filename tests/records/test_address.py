@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bythebook.adapters.sql.address import records_address
+from bythebook.adapters.sql.engine.address import records_address
 from bythebook.errors import InputError
 
 FOLDER = Path("data")
@@ -46,9 +46,9 @@ def test_options_that_other_drivers_know_are_understood() -> None:
 def test_an_address_that_cannot_be_used_is_explained_without_its_password(url: str) -> None:
     with pytest.raises(InputError) as caught:
         records_address(url, FOLDER)
-    told = f"{caught.value.what} {caught.value.help_message} {caught.value.__cause__!r}"
-    assert "postgresql://user" in told
-    assert "s3cret" not in told
+    message = f"{caught.value.what} {caught.value.help_message} {caught.value.__cause__!r}"
+    assert "postgresql://user" in message
+    assert "s3cret" not in message
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 

@@ -16,8 +16,8 @@ from sqlalchemy import event, select
 from tests.records.conftest import Place, PostgreSql
 from tests.records.samples import exchange
 
-from bythebook.adapters.sql.address import records_address
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.address import records_address
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.housekeeping import SqlHousekeeping
 from bythebook.adapters.sql.tables import housekeeping
 from bythebook.adapters.sql.threads import SqlThreads
@@ -30,7 +30,7 @@ SESSION = uuid.uuid4()
 @pytest.fixture
 def always_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have each check write, however soon it comes after another."""
-    monkeypatch.setattr("bythebook.adapters.sql.database._PROVEN_SECONDS", 0.0)
+    monkeypatch.setattr("bythebook.adapters.sql.engine.database._TRUSTED_SECONDS", 0.0)
 
 
 @contextmanager
@@ -112,7 +112,7 @@ async def test_a_file_that_is_no_longer_there_takes_and_gives_nothing(
         ):
             with pytest.raises(RecordsFailed, match="removed or replaced") as caught:
                 await use
-            assert "start the service again" in caught.value.help_message
+            assert "restart the service" in caught.value.help_message
     async with Database(records_address("", tmp_path)) as database:
         await database.check()
 
@@ -142,7 +142,7 @@ async def test_a_check_takes_no_turn_away(place: Place) -> None:
         assert await tasks.purge(now) is not None
         await database.check()
         assert await tasks.archive_idle(now) is None
-        async with database.reading() as connection:
+        async with database.begin_read() as connection:
             marks = await connection.scalars(select(housekeeping.c.task))
         assert sorted(marks) == ["archive_idle", "check", "purge"]
 
@@ -158,7 +158,7 @@ def held(folder: Path) -> Iterator[sqlite3.Connection]:
 async def test_a_writer_waits_for_another_process_and_not_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bythebook.adapters.sql.sqlite_engine._BUSY_SECONDS", 60)
+    monkeypatch.setattr("bythebook.adapters.sql.engine.sqlite_engine._BUSY_SECONDS", 60)
     async with Database(records_address("", tmp_path)) as database:
         threads = SqlThreads(database)
         await threads.append("reader", SESSION, exchange("One?"))
@@ -168,7 +168,7 @@ async def test_a_writer_waits_for_another_process_and_not_for_ever(
             assert not waiting.done()
             other.execute("ROLLBACK")
             assert await waiting == 4
-        monkeypatch.setattr("bythebook.adapters.sql.sqlite_engine._BUSY_SECONDS", 1)
+        monkeypatch.setattr("bythebook.adapters.sql.engine.sqlite_engine._BUSY_SECONDS", 1)
         with held(tmp_path):
             started = time.monotonic()
             async with asyncio.timeout(60):
@@ -178,11 +178,11 @@ async def test_a_writer_waits_for_another_process_and_not_for_ever(
         assert await threads.append("reader", SESSION, exchange("Four?")) == 6
 
 
-async def test_closing_does_not_wait_for_ever_for_what_is_at_work(
+async def test_closing_does_not_wait_for_ever_for_what_is_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bythebook.adapters.sql.sqlite_engine._BUSY_SECONDS", 600)
-    monkeypatch.setattr("bythebook.adapters.sql.database._CLOSE_SECONDS", 0.3)
+    monkeypatch.setattr("bythebook.adapters.sql.engine.sqlite_engine._BUSY_SECONDS", 600)
+    monkeypatch.setattr("bythebook.adapters.sql.engine.database._CLOSE_SECONDS", 0.3)
     caplog.set_level(logging.WARNING)
     database = Database(records_address("", tmp_path))
     threads = SqlThreads(database)
@@ -192,13 +192,13 @@ async def test_closing_does_not_wait_for_ever_for_what_is_at_work(
             asyncio.create_task(threads.append("reader", SESSION, exchange(f"{number}?")))
             for number in range(5)
         ]
-        while len(database._at_work) < 5:  # noqa: ASYNC110 - it is nobody's event
+        while len(database._running) < 5:  # noqa: ASYNC110 - it is nobody's event
             await asyncio.sleep(0)
         started = time.monotonic()
         async with asyncio.timeout(60):
             await database.close()
         assert time.monotonic() - started > 0.2
         await asyncio.gather(*tasks, return_exceptions=True)
-    assert "in the midst of 5" in caplog.text
+    assert "closed while 5 tasks" in caplog.text
     async with Database(records_address("", tmp_path)) as again:
         assert await SqlThreads(again).append("reader", SESSION, exchange("Two?")) == 4

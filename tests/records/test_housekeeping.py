@@ -6,9 +6,9 @@ import pytest
 from tests.records.conftest import Place
 from tests.records.samples import NOON, exchange, query
 
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.housekeeping import SqlHousekeeping
-from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.domain.records import Purged
 

@@ -8,18 +8,18 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from benchmarks.author_page import busy_log, fill
+from benchmarks.author_page import fill, make_busy_log
 from tests.contracts.fakes import NoReports, fake_service
 from tests.records.samples import NOON, query
 
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
-from bythebook.adapters.sql.query_log import SqlQueryLog
-from bythebook.adapters.sql.question_log import SqlQuestionLog
+from bythebook.adapters.sql.questions.author_log import SqlAuthorLog
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.domain.answers import NearestSection
-from bythebook.domain.insight import Chosen, LoggedQuestion, Wording
+from bythebook.domain.insight import LoggedQuestion, QuestionFilter, Wording
 from bythebook.domain.records import OPEN, CitedSection, Feedback, QueryEntry
-from bythebook.operate.grouping import ALIKE_FROM, grouped
+from bythebook.operate.grouping import ALIKE_FROM, group_wordings
 from bythebook.operate.insight import Insight, Period
 
 pytestmark = pytest.mark.anyio
@@ -29,8 +29,10 @@ NODES, SIM = CitedSection("robots", "Nodes", "Topics"), CitedSection("robots", "
 SERVICES = CitedSection("robots", "Nodes", "Services")
 
 
-def chosen(since: datetime = NOON - 40 * DAY, until: datetime = NOON + DAY, **given: Any) -> Chosen:
-    return Chosen(since, until, **given)
+def chosen(
+    since: datetime = NOON - 40 * DAY, until: datetime = NOON + DAY, **given: Any
+) -> QuestionFilter:
+    return QuestionFilter(since, until, **given)
 
 
 def refused(text: str, **given: Any) -> QueryEntry:
@@ -39,16 +41,16 @@ def refused(text: str, **given: Any) -> QueryEntry:
 
 
 def insight(database: Database, now: datetime = NOON) -> Insight:
-    ports = fake_service().desk.ports
-    return Insight(SqlQuestionLog(database), ports, NoReports(), lambda: now)
+    ports = fake_service().answerer.ports
+    return Insight(SqlAuthorLog(database), ports, NoReports(), lambda: now)
 
 
 async def keep(database: Database, *entries: QueryEntry) -> None:
     await SqlQueryLog(database).log(*entries)
 
 
-async def texts(database: Database, which: Chosen) -> list[str]:
-    page = await SqlQuestionLog(database).page(which, most=100)
+async def texts(database: Database, which: QuestionFilter) -> list[str]:
+    page = await SqlAuthorLog(database).list_questions(which, most=100)
     assert page.total == len(page.questions)
     return [one.text for one in page.questions]
 
@@ -99,7 +101,7 @@ async def test_a_day_ends_at_midnight_utc(database: Database) -> None:
         query(created_at=midnight - timedelta(microseconds=1)),
         query(created_at=midnight),
     )
-    tallies = await SqlQuestionLog(database).tallies(chosen())
+    tallies = await SqlAuthorLog(database).count_by_day(chosen())
     assert [(one.day, one.questions) for one in tallies] == [
         (date(2026, 3, 9), 1),
         (date(2026, 3, 10), 1),
@@ -125,7 +127,7 @@ async def test_a_readers_word_is_counted_on_the_day_of_the_question(database: Da
     assert (found.sums.helpful, found.sums.not_helpful) == (1, 1)
     assert (found.days[-2][1].helpful, found.days[-2][1].not_helpful) == (1, 1)
     assert await texts(database, chosen(helpful=False)) == ["No?"]
-    page = await SqlQuestionLog(database).page(chosen(helpful=False), most=1)
+    page = await SqlAuthorLog(database).list_questions(chosen(helpful=False), most=1)
     assert page.questions[0].reason == "Wrong robot."
 
 
@@ -146,7 +148,7 @@ async def test_wordings_of_one_question_stand_together_with_the_nearest_section(
             "Does this say so?", mode="selected_text_only", refusal_type="selected_text_missing"
         ),
     )
-    found = await insight(database).unanswered(chosen(), most=10)
+    found = await insight(database).group_unanswered(chosen(), most=10)
     assert [(group.wordings[0].text, group.times) for group in found.groups] == [
         ("how much does a unitree g1 cost", 3),
         ("What is a heron?", 1),
@@ -165,7 +167,7 @@ async def test_the_questions_of_a_group_are_found_by_any_one_of_them(database: D
         query(query_text="What does the Unitree G1 cost?"),
     )
     seen = insight(database)
-    page = await SqlQuestionLog(database).page(chosen(status="refused"), most=9)
+    page = await SqlAuthorLog(database).list_questions(chosen(status="refused"), most=9)
     for one in page.questions:
         like = await seen.like(chosen(), one.query_id)
         together = await texts(database, like)
@@ -196,13 +198,13 @@ def wording(text: str, times: int = 1) -> Wording:
 def test_what_shares_its_words_and_figures_stands_together(
     one: str, other: str, together: bool
 ) -> None:
-    assert (len(grouped([wording(one), wording(other)])) == 1) == together
+    assert (len(group_wordings([wording(one), wording(other)])) == 1) == together
 
 
 def test_no_chain_of_small_differences_joins_what_has_little_in_common() -> None:
     words = "arm leg hand foot knee hip elbow wrist neck waist".split()
     chain = [wording(" ".join(words[start : start + 4])) for start in range(7)]
-    groups = grouped(chain)
+    groups = group_wordings(chain)
     assert len(groups) > 1
     for group in groups:
         lead = set(group.wordings[0].text.split())
@@ -213,7 +215,7 @@ def test_every_wording_stands_in_the_first_group_that_it_is_like() -> None:
     pick = random.Random(4)
     words = [f"word{letter}{number}x" for letter in "abcdefgh" for number in ("", "z", "q", "k")]
     many = [wording(" ".join(pick.sample(words, 5))) for _ in range(3000)]
-    groups = sorted(grouped(many), key=lambda group: many.index(group.wordings[0]))
+    groups = sorted(group_wordings(many), key=lambda group: many.index(group.wordings[0]))
     assert sum(group.times for group in groups) == 3000
     leads = [set(group.wordings[0].text.split()) for group in groups]
     for place, group in enumerate(groups):
@@ -234,7 +236,7 @@ async def test_an_answer_counts_once_for_each_chapter_it_quotes(database: Databa
         query(cited_sections=()),
         refused("No?"),
     )
-    first, second = await insight(database).cited(chosen())
+    first, second = await insight(database).count_cited(chosen())
     assert (first.chapter, first.answers, first.sections) == (
         "Nodes",
         2,
@@ -283,7 +285,7 @@ async def test_a_score_lies_in_its_part_of_the_scale(
 async def test_percentiles_are_of_the_nearest_rank(database: Database) -> None:
     await keep(database, *(query(processing_time_ms=ms) for ms in range(1, 101)))
     await keep(database, query(processing_time_ms=7, created_at=NOON - DAY))
-    lone, full = await SqlQuestionLog(database).latency(chosen())
+    lone, full = await SqlAuthorLog(database).measure_latency(chosen())
     assert (lone.questions, lone.percentiles) == (1, (7, 7, 7))
     assert (full.questions, full.percentiles) == (100, (50, 90, 99))
     assert len(await texts(database, chosen(took_from=91))) == 10
@@ -307,8 +309,8 @@ async def test_rows_come_page_by_page_newest_first_and_without_who_asked(
                 selected_text_length=44,
             ),
         )
-    log = SqlQuestionLog(database)
-    pages = [await log.page(chosen(), most=2, skip=skip) for skip in (0, 2, 4, 6)]
+    log = SqlAuthorLog(database)
+    pages = [await log.list_questions(chosen(), most=2, skip=skip) for skip in (0, 2, 4, 6)]
     assert [[one.text for one in page.questions] for page in pages] == [
         ["Q4", "Q3"],
         ["Q2", "Q1"],
@@ -316,16 +318,16 @@ async def test_rows_come_page_by_page_newest_first_and_without_who_asked(
         [],
     ]
     assert {page.total for page in pages} == {5}
-    told = set(LoggedQuestion.__dataclass_fields__)
-    assert not told & {"user_ip", "owner", "session_id", "selected_text", "selected_text_length"}
+    fields = set(LoggedQuestion.__dataclass_fields__)
+    assert not fields & {"user_ip", "owner", "session_id", "selected_text", "selected_text_length"}
 
 
 async def test_one_question_is_found_by_its_id(database: Database) -> None:
     await keep(database, query(query_text="This one?"))
-    log = SqlQuestionLog(database)
-    (one,) = (await log.page(chosen(), most=1)).questions
-    assert await log.question(one.query_id) == one
-    assert await log.question(uuid.uuid4()) is None
+    log = SqlAuthorLog(database)
+    (one,) = (await log.list_questions(chosen(), most=1)).questions
+    assert await log.find_question(one.query_id) == one
+    assert await log.find_question(uuid.uuid4()) is None
 
 
 async def test_books_and_kinds_narrow_every_look(database: Database) -> None:
@@ -342,8 +344,8 @@ async def test_books_and_kinds_narrow_every_look(database: Database) -> None:
     assert await texts(database, chosen(status="error")) == ["c"]
     assert await texts(database, chosen(refusal_type="empty_retrieval")) == ["b"]
     assert await texts(database, chosen(refusal_type="low_relevance")) == []
-    log = SqlQuestionLog(database)
-    assert sum(one.questions for one in await log.tallies(chosen(books=("tales",)))) == 1
+    log = SqlAuthorLog(database)
+    assert sum(one.questions for one in await log.count_by_day(chosen(books=("tales",)))) == 1
 
 
 # Many
@@ -351,37 +353,37 @@ async def test_books_and_kinds_narrow_every_look(database: Database) -> None:
 
 async def test_every_look_at_many_questions_is_right_and_bounded(database: Database) -> None:
     """What the looks take at a hundred thousand, `make bench-author` measures."""
-    rows = busy_log(5_000)
+    rows = make_busy_log(5_000)
     await fill(database, rows)
     gaps = [row for row in rows if row["status"] == "refused"]
     times = sorted(row["processing_time_ms"] for row in rows)
-    seen, log, all_of_them = insight(database), SqlQuestionLog(database), chosen(NOON - 90 * DAY)
+    seen, log, all_of_them = insight(database), SqlAuthorLog(database), chosen(NOON - 90 * DAY)
 
     found = await seen.overview(all_of_them, seen.period(90))
     assert (found.sums.questions, found.sums.refused) == (5_000, len(gaps))
     assert len(found.days) == 90
 
-    unanswered = await seen.unanswered(all_of_them, 50)
+    unanswered = await seen.group_unanswered(all_of_them, 50)
     assert (unanswered.questions, len(unanswered.groups)) == (len(gaps), 50)
     assert 50 < unanswered.group_count < len(gaps)
     leading = unanswered.groups[0]
     group = await seen.like(all_of_them, leading.wordings[0].query_id)
-    assert (await log.page(group, most=1)).total == leading.times
+    assert (await log.list_questions(group, most=1)).total == leading.times
 
-    cited = await seen.cited(all_of_them)
+    cited = await seen.count_cited(all_of_them)
     assert {one.chapter for one in cited} == {f"C{number}" for number in range(30)}
     assert sum(one.answers for one in cited) == 5_000 - len(gaps)
     scores = await seen.scores(all_of_them)
     assert sum(one.answered + one.refused for one in scores) == 5_000
     assert len(await seen.latency(all_of_them)) <= 90
-    slowest = await log.page(replace(all_of_them, took_from=times[-1]), most=50)
+    slowest = await log.list_questions(replace(all_of_them, took_from=times[-1]), most=50)
     assert slowest.total == times.count(times[-1])
 
-    newest = await log.page(all_of_them, most=50)
+    newest = await log.list_questions(all_of_them, most=50)
     assert (newest.total, len(newest.questions)) == (5_000, 50)
-    last = await log.page(all_of_them, most=50, skip=4_990)
+    last = await log.list_questions(all_of_them, most=50, skip=4_990)
     assert [one.asked_at for one in last.questions] == sorted(
         (row["created_at"] for row in rows), reverse=True
     )[-10:]
-    chapter = await log.page(replace(all_of_them, chapter="C7"), most=50)
+    chapter = await log.list_questions(replace(all_of_them, chapter="C7"), most=50)
     assert chapter.total == sum(one.answers for one in cited if one.chapter == "C7")

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 from tests.records.samples import NOON
 
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.keys import SqlKeyStore
 from bythebook.adapters.sql.tables import api_keys
 from bythebook.domain.records import KeyTerms, key_hash
@@ -53,7 +53,7 @@ async def test_the_secret_is_kept_nowhere_and_only_its_beginning_is_shown(
     keys: SqlKeyStore, database: Database
 ) -> None:
     issued = await keys.create(ASK, NOON)
-    async with database.reading() as connection:
+    async with database.begin_read() as connection:
         (row,) = (await connection.execute(select(api_keys))).all()
     assert issued.secret not in repr(tuple(row))
     assert issued.secret[12:] not in repr(tuple(row)) + repr(issued)

@@ -39,9 +39,9 @@ def test_serving_brings_a_file_up_to_date_and_refuses_a_server_that_is_not(
         asyncio.run(_open_records(core))
         assert empty_place.address.file.is_file()
         return
-    with pytest.raises(RecordsOutdated) as told:
+    with pytest.raises(RecordsOutdated) as caught:
         asyncio.run(_open_records(core))
-    assert told.value.help_message == "Run `bythebook migrate`."
+    assert caught.value.help_message == "Run `bythebook migrate`."
 
 
 def test_serving_starts_before_its_database_server_does(

@@ -16,11 +16,11 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from tests.records.conftest import Place
 from tests.records.samples import NOON
 
-from bythebook.adapters.sql.address import records_address
-from bythebook.adapters.sql.alembic_run import alembic_config, upgrade
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.address import records_address
+from bythebook.adapters.sql.engine.database import Database
+from bythebook.adapters.sql.engine.migrate import alembic_config, upgrade
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
-from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.adapters.sql.tables import HEAD, metadata
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.domain.records import OPEN as OPEN_OWNER
@@ -189,7 +189,7 @@ async def test_a_migration_that_fails_leaves_nothing_behind(
 
     async with empty_place.database() as database:
         with monkeypatch.context() as broken:
-            broken.setattr("bythebook.adapters.sql.alembic_run.upgrade", half)
+            broken.setattr("bythebook.adapters.sql.engine.migrate.upgrade", half)
             with pytest.raises(RecordsFailed):
                 await database.migrate()
         names = await on(empty_place, lambda connection: inspect(connection).get_table_names())
@@ -234,8 +234,8 @@ async def test_migrations_that_meet_run_once(empty_place: Place) -> None:
 OPEN = """
 import asyncio, sys
 from pathlib import Path
-from bythebook.adapters.sql.address import records_address
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.address import records_address
+from bythebook.adapters.sql.engine.database import Database
 
 async def main():
     async with Database(records_address("", Path(sys.argv[1]))) as database:
@@ -300,7 +300,7 @@ async def test_every_connection_to_the_file_waits_checks_references_and_writes_t
 ) -> None:
     expected = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 5000}
     async with Database(records_address("", tmp_path)) as database:
-        for transaction in (database.reading, database.writing):
+        for transaction in (database.begin_read, database.begin_write):
             async with transaction() as connection:
                 found = {
                     name: (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar()

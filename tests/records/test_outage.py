@@ -8,9 +8,9 @@ from tests.conftest import free_port
 from tests.records.conftest import PostgreSql
 from tests.records.samples import exchange, query
 
-from bythebook.adapters.sql.address import records_address
-from bythebook.adapters.sql.database import Database
-from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.engine.address import records_address
+from bythebook.adapters.sql.engine.database import Database
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.errors import RecordsFailed
 
@@ -19,7 +19,7 @@ SESSION = uuid.uuid4()
 PRIVATE = "What ails " + "me?"  # put together, as the source stands in the traceback
 
 
-def told(error: RecordsFailed) -> str:
+def full_text(error: RecordsFailed) -> str:
     return "".join(traceback.format_exception(error))
 
 
@@ -39,7 +39,7 @@ async def test_records_fail_while_the_server_is_down_and_work_when_it_is_back(
                 await threads.append("reader", SESSION, exchange(PRIVATE))
             assert caught.value.retryable
             assert caught.value.help_message
-            assert PRIVATE not in told(caught.value)
+            assert PRIVATE not in full_text(caught.value)
         with pytest.raises(RecordsFailed, match="cannot be reached"):
             await database.check()
 
@@ -127,13 +127,13 @@ async def test_nothing_listening_is_told_without_the_password() -> None:
     async with Database(records_address(url, Path())) as database:
         with pytest.raises(RecordsFailed, match=r"books at 127\.0\.0\.1") as caught:
             await database.check()
-        assert "s3cret" not in told(caught.value)
+        assert "s3cret" not in full_text(caught.value)
 
 
 async def test_a_server_that_never_answers_is_given_up_and_costs_all_callers_their_time_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bythebook.adapters.sql.address._CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr("bythebook.adapters.sql.engine.address._CONNECT_SECONDS", 0.3)
     callers: list[asyncio.StreamWriter] = []
     silent = await asyncio.start_server(
         lambda _reader, writer: callers.append(writer), "127.0.0.1", 0
@@ -166,7 +166,7 @@ async def test_a_user_who_may_not_enter_is_told(started_postgresql: PostgreSql) 
     async with Database(records_address(url, Path())) as database:
         with pytest.raises(RecordsFailed, match="refuses this user") as caught:
             await database.check()
-        assert "s3cret" not in told(caught.value)
+        assert "s3cret" not in full_text(caught.value)
 
 
 async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
@@ -188,12 +188,12 @@ async def test_a_full_disk_is_told_and_does_no_lasting_harm(tmp_path: Path) -> N
     async with Database(records_address("", tmp_path)) as database:
         threads = SqlThreads(database)
         await threads.append("reader", SESSION, exchange("while there is room"))
-        async with database.writing() as connection:
+        async with database.begin_write() as connection:
             pages = await connection.exec_driver_sql("PRAGMA page_count")
             await connection.exec_driver_sql(f"PRAGMA max_page_count={pages.scalar()}")
         with pytest.raises(RecordsFailed, match="full") as caught:
             await threads.append("reader", SESSION, exchange(PRIVATE * 10_000))
-        assert PRIVATE not in told(caught.value)
-        async with database.writing() as connection:
+        assert PRIVATE not in full_text(caught.value)
+        async with database.begin_write() as connection:
             await connection.exec_driver_sql("PRAGMA max_page_count=1000000")
         assert await threads.append("reader", SESSION, exchange("room again")) == 4

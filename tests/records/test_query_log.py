@@ -9,10 +9,10 @@ from sqlalchemy import Row, select
 from tests.records.conftest import Place
 from tests.records.samples import NOON, query
 
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.housekeeping import SqlHousekeeping
-from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.adapters.sql.tables import feedback, metadata, queries, query_sessions
 from bythebook.domain.answers import NearestSection
 from bythebook.domain.records import (
@@ -40,7 +40,7 @@ def log(database: Database) -> SqlQueryLog:
 
 
 async def rows(database: Database, table: str) -> list[Row[Any]]:
-    async with database.reading() as connection:
+    async with database.begin_read() as connection:
         return list((await connection.execute(select(metadata.tables[table]))).all())
 
 
@@ -122,7 +122,7 @@ async def test_questions_that_come_at_once_are_all_counted(
 async def test_what_is_not_of_a_closed_set_is_refused_with_its_session(
     log: SqlQueryLog, database: Database, wrong: dict[str, str]
 ) -> None:
-    with pytest.raises(RecordsFailed, match="do not take") as caught:
+    with pytest.raises(RecordsFailed, match="reject a value") as caught:
         await log.log(query(session_id=uuid.uuid4(), query_text=PRIVATE, **wrong))
     assert not caught.value.retryable
     assert PRIVATE not in "".join(traceback.format_exception(caught.value))

@@ -18,11 +18,11 @@ from sqlalchemy import func, select
 from tests.conftest import SAMPLE, free_port, serving
 from tests.records.conftest import Place, PostgreSql
 from tests.records.samples import exchange, query
-from tests.unit.test_alerts import Receiver
+from tests.unit.operate.test_alerts import Receiver
 
-from bythebook.adapters.sql.address import records_address
-from bythebook.adapters.sql.database import Database
-from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.engine.address import records_address
+from bythebook.adapters.sql.engine.database import Database
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.adapters.sql.tables import conversation_threads, queries
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.bootstrap import Core
@@ -88,7 +88,7 @@ def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it
 
         def recorded(request: uuid.UUID) -> bool:
             async def count(database: Database) -> int | None:
-                async with database.reading() as connection:
+                async with database.begin_read() as connection:
                     found = select(func.count()).where(queries.c.request_id == request)
                     return await connection.scalar(found)
 
@@ -123,8 +123,8 @@ def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it
         assert client.post("/feedback", json=word).status_code == 204
         eventually(lambda: len(receiver.bodies) >= 2)
         time.sleep(1.2)  # two more looks, which find nothing new
-    told = [(body["part"], body["status"]) for body in receiver.bodies]
-    assert told == [("database", "failed"), ("database", "recovered")]
+    statuses = [(body["part"], body["status"]) for body in receiver.bodies]
+    assert statuses == [("database", "failed"), ("database", "recovered")]
     assert not any(map(recorded, lost))
 
 
@@ -137,12 +137,12 @@ def test_conversations_meet_a_database_that_stops_and_starts_with_503_and_lose_n
     core = core_over(sample_core.settings.data_dir, url)
     stop, sessions = threading.Event(), [str(uuid.uuid4()) for _ in range(4)]
     with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
-        told: list[int] = []
+        statuses: list[int] = []
 
         def say(session: str) -> int:
             said = {"message": "What is URDF?", "session_id": session}
             status = client.post("/chat/run", json=said).status_code
-            told.append(status)
+            statuses.append(status)
             return status
 
         def talk(session: str) -> list[int]:
@@ -154,9 +154,9 @@ def test_conversations_meet_a_database_that_stops_and_starts_with_503_and_lose_n
         with ThreadPoolExecutor(len(sessions)) as readers:
             talks = [readers.submit(talk, session) for session in sessions]
             try:
-                eventually(lambda: told.count(200) > 3)
+                eventually(lambda: statuses.count(200) > 3)
                 own_server.server.stop()
-                eventually(lambda: 503 in told)
+                eventually(lambda: 503 in statuses)
                 own_server.server.start()
                 eventually(lambda: say(str(uuid.uuid4())) == 200)
             finally:
@@ -195,7 +195,7 @@ def test_two_services_on_one_database_do_what_is_due_once(place: Place) -> None:
 
 
 async def kept(database: Database) -> tuple[int | None, list[str]]:
-    async with database.reading() as connection:
+    async with database.begin_read() as connection:
         count = await connection.scalar(select(func.count()).select_from(queries))
         states = await connection.scalars(select(conversation_threads.c.state))
         return count, sorted(states)

@@ -13,7 +13,7 @@ from tests.records.samples import query
 from typer.testing import CliRunner
 
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
-from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.cli import app
 from bythebook.cli import core as cli_core
 from bythebook.domain.answers import NearestSection
@@ -60,8 +60,8 @@ def test_the_sums_of_a_period_are_shown(shop: Place) -> None:
         query(created_at=NOW, query_text=HOSTILE, borderline=True, **refused),
         query(created_at=NOW - 40 * day, query_text="Long ago?"),
     )
-    told = run()
-    days = re.findall(r"^(\d{4}-\d\d-\d\d) +(\d+) *(█*)", told, re.MULTILINE)
+    output = run()
+    days = re.findall(r"^(\d{4}-\d\d-\d\d) +(\d+) *(█*)", output, re.MULTILINE)
     assert days == [
         ((NOW - 2 * day).date().isoformat(), "3", "█" * 30),
         ((NOW - day).date().isoformat(), "0", ""),
@@ -79,21 +79,21 @@ def test_the_sums_of_a_period_are_shown(shop: Place) -> None:
         r"Feedback: 0 helpful, 1 not",
         r"not +Too short\.",
     ):
-        assert re.search(line, told), (line, told)
-    assert "\x1b" not in told
-    assert "Long ago?" not in told
+        assert re.search(line, output), (line, output)
+    assert "\x1b" not in output
+    assert "Long ago?" not in output
     assert "Long ago?" in run("--days", "60")
 
 
 def test_json_holds_all_of_it(shop: Place) -> None:
     fill(shop, query(created_at=NOW), query(created_at=NOW, book_id="other", status="error"))
-    told = json.loads(run("--json"))
+    output = json.loads(run("--json"))
     today = NOW.date()
-    assert told.pop("since") == (today - timedelta(days=29)).isoformat()
-    assert told.pop("until") == today.isoformat()
-    (reason,) = told.pop("latest_reasons")
+    assert output.pop("since") == (today - timedelta(days=29)).isoformat()
+    assert output.pop("until") == today.isoformat()
+    (reason,) = output.pop("latest_reasons")
     assert reason["reason"] == "Too short."
-    assert told == {
+    assert output == {
         "questions": 2,
         "per_day": [{"day": today.isoformat(), "questions": 2}],
         "by_status": {"success": 1, "error": 1},
@@ -119,9 +119,9 @@ def test_language_models_are_shown_with_what_was_dropped_and_what_it_cost(shop: 
         query(**asked, sentences_shown=2, completion_tokens=100),
         query(created_at=NOW, model="small"),
     )
-    told = " ".join(run().split())
-    assert "openai/gpt-4 1 of 10 sentences dropped 10.0% 1,900 tokens $0.2500" in told
-    assert "small 0 of 0 sentences dropped 0.0% 0 tokens" in told
+    output = " ".join(run().split())
+    assert "openai/gpt-4 1 of 10 sentences dropped 10.0% 1,900 tokens $0.2500" in output
+    assert "small 0 of 0 sentences dropped 0.0% 0 tokens" in output
     first, second = json.loads(run("--json"))["models"]
     assert first == {
         "model": "openai/gpt-4",
@@ -151,8 +151,8 @@ def test_a_period_has_its_first_and_its_last_day(shop: Place) -> None:
             for day, hour in ((1, 23), (2, 0), (3, 23), (4, 0))
         ),
     )
-    told = json.loads(run("--json", "--since", "2026-03-02", "--until", "2026-03-03"))
-    assert told["questions"] == 2
+    output = json.loads(run("--json", "--since", "2026-03-02", "--until", "2026-03-03"))
+    assert output["questions"] == 2
     assert json.loads(run("--json", "--until", "2026-03-04", "--days", "1"))["questions"] == 1
 
 

@@ -9,10 +9,10 @@ from sqlalchemy import Insert, func, insert, select
 from tests.records.conftest import Place
 from tests.records.samples import NOON, QUOTE, exchange, query
 
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.housekeeping import SqlHousekeeping
-from bythebook.adapters.sql.query_log import SqlQueryLog
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.adapters.sql.tables import (
     archived_messages,
     conversation_threads,
@@ -46,13 +46,13 @@ def contents(thread: Thread) -> list[str]:
 
 
 async def write(database: Database, statement: Insert) -> None:
-    async with database.writing() as connection:
+    async with database.begin_write() as connection:
         await connection.execute(statement)
 
 
 async def count_rows(database: Database) -> tuple[int, int, int]:
     tables = conversation_threads, messages, archived_messages
-    async with database.reading() as connection:
+    async with database.begin_read() as connection:
         counts = [
             await connection.scalar(select(func.count()).select_from(table)) for table in tables
         ]
@@ -114,7 +114,7 @@ async def test_fifty_messages_are_live_and_the_older_ones_archived_in_order(
         f"{kind} {number}" for number in range(15, 40) for kind in ("question", "answer")
     ]
     in_order = select(archived_messages).order_by(archived_messages.c.position)
-    async with database.reading() as connection:
+    async with database.begin_read() as connection:
         rows = (await connection.execute(in_order)).all()
     assert [row.position for row in rows] == list(range(30))
     assert [row.content for row in rows][:3] == ["question 0", "answer 0", "question 1"]
@@ -129,7 +129,7 @@ async def test_an_archiving_that_fails_takes_the_append_back_with_it(
 ) -> None:
     for number in range(25):
         await threads.append(OWNER, SESSION, exchange(f"question {number}"))
-    async with database.writing() as connection:
+    async with database.begin_write() as connection:
         thread_id = await connection.scalar(select(messages.c.thread_id).limit(1))
         taken = {"thread_id": thread_id, "position": 0, "role": "user", "content": "in the way"}
         times = {"created_at": NOON, "archived_at": NOON}
@@ -168,7 +168,7 @@ async def test_the_database_itself_refuses_roles_out_of_turn(
 ) -> None:
     await threads.append(OWNER, SESSION, exchange("First?"))
     row = {"position": position, "role": role, "content": "", "citations": [], "created_at": NOON}
-    async with database.reading() as connection:
+    async with database.begin_read() as connection:
         thread_id = await connection.scalar(select(messages.c.thread_id).limit(1))
     wrong = insert(messages).values(thread_id=thread_id, **row)
     with pytest.raises(RecordsFailed, match=r"roles_alternate|pk_messages|UNIQUE"):
@@ -200,7 +200,7 @@ async def test_a_summary_of_what_was_deleted_does_not_come_back(threads: SqlThre
 
 async def asked(database: Database) -> tuple[list[str], int, int]:
     """Give the questions in the log, and count its sessions and the feedback."""
-    async with database.reading() as connection:
+    async with database.begin_read() as connection:
         texts = await connection.scalars(select(queries.c.query_text))
         sessions = await connection.scalar(select(func.count()).select_from(query_sessions))
         words = await connection.scalar(select(func.count()).select_from(feedback))
@@ -314,7 +314,7 @@ async def assert_nothing_lost(
         select(table.c.position, table.c.content).where(table.c.thread_id.in_(ours))
         for table in (archived_messages, messages)
     ]
-    async with database.reading() as connection:
+    async with database.begin_read() as connection:
         archived, live = [
             (await connection.execute(rows.order_by("position"))).all() for rows in stored
         ]

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
 from bythebook.domain.answers import Draft, Evidence, Hit, Judgement, Passage
 from bythebook.domain.books import (
     Block,
@@ -26,6 +27,7 @@ from bythebook.domain.calibrations import Calibration
 from bythebook.domain.questions import Plan
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import UnknownBook, UnknownDocument
+from bythebook.operate.answer_queue import AnswerQueue
 from bythebook.ports import Embedder, Lookup, Vector, Vectors
 
 MODEL = "all-MiniLM-L6-v2-fake"
@@ -290,10 +292,10 @@ class FakeCache:
 
 
 @dataclass
-class FakeEdition:
+class FakeGenerationDraft:
     """A generation in memory."""
 
-    base: "FakeEdition | None" = None
+    base: "FakeGenerationDraft | None" = None
     chunks: dict[str, Chunk] = field(default_factory=dict)
     added: list[str] = field(default_factory=list)
     vectors: int = 0
@@ -330,10 +332,10 @@ class FakeEdition:
 
 
 @dataclass
-class FakePress:
-    """Keeps every edition it opened; the last published one is live."""
+class FakeIndexWriter:
+    """Keeps every draft it opened; the last published one is live."""
 
-    editions: list[FakeEdition] = field(default_factory=list)
+    drafts: list[FakeGenerationDraft] = field(default_factory=list)
 
     def require_id(self, book_id: str) -> None:
         assert book_id
@@ -347,12 +349,19 @@ class FakePress:
         return LiveBook(documents, frozenset(base.chunks))
 
     @contextmanager
-    def edition(self, book_id: str, generation: str, embedder: Embedder) -> Iterator[FakeEdition]:
-        self.editions.append(FakeEdition(self._live()))
-        yield self.editions[-1]
+    def open_draft(
+        self, book_id: str, generation: str, embedder: Embedder
+    ) -> Iterator[FakeGenerationDraft]:
+        self.drafts.append(FakeGenerationDraft(self._live()))
+        yield self.drafts[-1]
 
     def remove(self, book_id: str) -> None:
-        self.editions.clear()
+        self.drafts.clear()
 
-    def _live(self) -> FakeEdition | None:
-        return next((edition for edition in reversed(self.editions) if edition.published), None)
+    def _live(self) -> FakeGenerationDraft | None:
+        return next((draft for draft in reversed(self.drafts) if draft.published), None)
+
+
+def wide_queue() -> AnswerQueue:
+    """Make a queue in which no question of a test has to wait."""
+    return AnswerQueue(1000, 60.0, PrometheusMetrics())

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Ask the book
-         * @description Answer a question from the book, or refuse, honestly and by type.
+         * @description Answer a question from the book, or refuse with a type.
          */
         post: operations["query_api_query"];
         delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Ask the book
-         * @description Answer a question from the book, or refuse, honestly and by type.
+         * @description Answer a question from the book, or refuse with a type.
          */
         post: operations["query_v1_query"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Ask in a conversation
-         * @description Answer a message in the light of its conversation; with `stream` as /chat/stream does.
+         * @description Answer a message in the context of its conversation; with `stream`, as /chat/stream does.
          */
         post: operations["chat_run"];
         delete?: never;
@@ -114,8 +114,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask in a conversation, and read along
-         * @description Answer as a stream of events: each sentence once it is verified, at the end the whole.
+         * Ask in a conversation, with a streamed answer
+         * @description Stream events: each sentence as soon as it is verified, and the whole answer at the end.
          */
         post: operations["chat_stream"];
         delete?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         /**
          * Read a conversation
-         * @description Give the newest messages of a conversation, oldest first.
+         * @description Return the newest messages of a conversation, oldest first.
          */
         get: operations["session_history"];
         put?: never;
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Forget a conversation
+         * Delete a conversation
          * @description Remove every message of a conversation.
          */
         delete: operations["session_delete"];
@@ -173,7 +173,7 @@ export interface paths {
         };
         /**
          * Find the nearest sections
-         * @description Find sections by meaning and by words, within milliseconds; nothing is kept of it.
+         * @description Find sections by meaning and by words, within milliseconds; nothing is stored.
          */
         get: operations["search"];
         put?: never;
@@ -194,8 +194,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say whether an answer helped
-         * @description Say whether an answer helped.
+         * Rate an answer
+         * @description Store whether an answer helped.
          */
         post: operations["give_feedback_post"];
         delete?: never;
@@ -212,8 +212,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the numbers
-         * @description Give all numbers in Prometheus's text format.
+         * Read the metrics
+         * @description Return all metrics in Prometheus's text format.
          */
         get: operations["numbers_metrics_get"];
         put?: never;
@@ -232,8 +232,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See this week against last
-         * @description Sum up questions by day and by what became of them.
+         * Compare this week with last week
+         * @description Count questions by day and outcome.
          */
         get: operations["overview_admin_overview_get"];
         put?: never;
@@ -272,8 +272,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See which chapters answers quote
-         * @description Count answers by the chapters and sections that they quote.
+         * See which chapters answers cite
+         * @description Count answers by the chapters and sections that they cite.
          */
         get: operations["cited_admin_cited_get"];
         put?: never;
@@ -292,8 +292,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See where scores lie
-         * @description Count questions by the score of their best passage, against the boundary.
+         * See the distribution of scores
+         * @description Count questions by the score of their best passage, with the boundary.
          */
         get: operations["scores_admin_scores_get"];
         put?: never;
@@ -313,7 +313,7 @@ export interface paths {
         };
         /**
          * See how long answers took
-         * @description Give the percentiles of processing times, by day.
+         * @description Return the percentiles of processing times, by day.
          */
         get: operations["latency_admin_latency_get"];
         put?: never;
@@ -332,8 +332,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See how the books were read
-         * @description Give the report of each book's last ingest, with how much of it is in the index.
+         * See how the books were ingested
+         * @description Return the report of each book's last ingest, with how much of it is in the index.
          */
         get: operations["ingests_admin_ingests_get"];
         put?: never;
@@ -353,7 +353,7 @@ export interface paths {
         };
         /**
          * List questions
-         * @description List the questions behind a number, newest first: how each went, not who asked.
+         * @description List the selected questions, newest first: how each ended, not who asked.
          */
         get: operations["questions_admin_questions_get"];
         put?: never;
@@ -372,8 +372,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look a question up again
-         * @description Give the passages that the book has on a logged question now; nothing of it is logged.
+         * Ask a question again
+         * @description Return the passages that the book now has for a logged question; this is not logged.
          */
         get: operations["passages_admin_questions__query_id__passages_get"];
         put?: never;
@@ -395,8 +395,8 @@ export interface paths {
          * Export a table as CSV
          * @description Write a table as CSV (RFC 4180) in UTF-8.
          *
-         *     Text that a spreadsheet would take for a formula is led by an apostrophe. What is asked for
-         *     besides days and book narrows `questions` only.
+         *     Text that a spreadsheet would read as a formula starts with an apostrophe. Parameters other
+         *     than days and book apply to `questions` only.
          */
         get: operations["export_admin_export__table__get"];
         put?: never;
@@ -416,7 +416,7 @@ export interface paths {
         };
         /**
          * Does the process run?
-         * @description Say that the process runs.
+         * @description Answer 200 while the process runs.
          */
         get: operations["livez"];
         put?: never;
@@ -436,7 +436,7 @@ export interface paths {
         };
         /**
          * Can it answer?
-         * @description Say whether questions can be answered: 200 or 503.
+         * @description Answer 200 if questions can be answered, else 503.
          */
         get: operations["readyz"];
         put?: never;
@@ -455,8 +455,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How does each part do?
-         * @description Say how each part does.
+         * What is the state of each part?
+         * @description Return the state of each part.
          */
         get: operations["health"];
         put?: never;
@@ -504,7 +504,7 @@ export interface components {
              * @description What failed.
              * @enum {string}
              */
-            error: "validation_failed" | "not_found" | "method_not_allowed" | "payload_too_large" | "store_unavailable" | "embedder_unavailable" | "database_unavailable" | "model_timeout" | "model_failed" | "unauthorized" | "forbidden" | "rate_limited" | "internal";
+            error: "validation_failed" | "not_found" | "method_not_allowed" | "payload_too_large" | "store_unavailable" | "embedder_unavailable" | "database_unavailable" | "model_timeout" | "model_failed" | "unauthorized" | "forbidden" | "rate_limited" | "overloaded" | "internal";
             /**
              * Detail
              * @description A sentence for a person.
@@ -638,7 +638,7 @@ export interface components {
              * Error
              * @enum {string}
              */
-            error: "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "payload_too_large" | "rate_limited" | "store_unavailable" | "embedder_unavailable" | "model_timeout" | "model_failed" | "database_unavailable" | "internal";
+            error: "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "payload_too_large" | "rate_limited" | "overloaded" | "store_unavailable" | "embedder_unavailable" | "model_timeout" | "model_failed" | "database_unavailable" | "internal";
             /** Message */
             message: string;
             /** Details */
@@ -661,12 +661,12 @@ export interface components {
         ChatRequest: {
             /**
              * Message
-             * @description The question, which may lean on earlier ones.
+             * @description The question, which may refer to earlier ones.
              */
             message: string;
             /**
              * Session Id
-             * @description The conversation to go on with; without it a new one begins.
+             * @description The conversation to continue; without it a new one begins.
              */
             session_id?: string | null;
             /**
@@ -683,7 +683,7 @@ export interface components {
             top_k: number;
             /**
              * Similarity Threshold
-             * @description Where given, chunks below it are not read; else it bounds only what `sources` lists beside the cited.
+             * @description Where given, chunks below it are not read; else it bounds only what `sources` lists in addition to cited chunks.
              * @default 0.7
              */
             similarity_threshold: number;
@@ -894,7 +894,7 @@ export interface components {
         };
         /**
          * CitedModelSection
-         * @description A section that an answer quotes.
+         * @description A section that an answer cites.
          */
         CitedModelSection: {
             /** Book Id */
@@ -906,7 +906,7 @@ export interface components {
         };
         /**
          * ConfidenceMetricsModel
-         * @description How far the answer is to be trusted.
+         * @description How much the answer can be trusted.
          */
         ConfidenceMetricsModel: {
             /** Average Similarity */
@@ -970,7 +970,7 @@ export interface components {
         DayModel: {
             /**
              * Questions
-             * @description All of them.
+             * @description All questions.
              */
             questions: number;
             /**
@@ -980,23 +980,23 @@ export interface components {
             answered: number;
             /**
              * Refused
-             * @description Refused, of whatever type.
+             * @description Refused, of any type.
              */
             refused: number;
             refusals: components["schemas"]["RefusalsModel"];
             /**
              * Failed
-             * @description Neither: a part failed, or the reader left.
+             * @description A part failed, or the reader left.
              */
             failed: number;
             /**
              * Helpful
-             * @description Readers said that it helped.
+             * @description Rated helpful by the reader.
              */
             helpful: number;
             /**
              * Not Helpful
-             * @description Readers said that it did not.
+             * @description Rated not helpful by the reader.
              */
             not_helpful: number;
             /**
@@ -1015,7 +1015,7 @@ export interface components {
              * @description What failed; the names stand for any store and model.
              * @enum {string}
              */
-            code: "QDRANT_TIMEOUT" | "COHERE_FAILURE" | "OPENROUTER_TIMEOUT" | "VALIDATION_FAILED" | "RATE_LIMIT_EXCEEDED" | "UNAUTHORIZED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "OPENROUTER_FAILURE" | "INTERNAL_ERROR";
+            code: "QDRANT_TIMEOUT" | "COHERE_FAILURE" | "OPENROUTER_TIMEOUT" | "VALIDATION_FAILED" | "RATE_LIMIT_EXCEEDED" | "OVERLOADED" | "UNAUTHORIZED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "OPENROUTER_FAILURE" | "INTERNAL_ERROR";
             /**
              * Message
              * @description A sentence for a person.
@@ -1023,7 +1023,7 @@ export interface components {
             message: string;
             /**
              * Details
-             * @description What else is known of it.
+             * @description Details.
              */
             details?: string | null;
             /**
@@ -1034,7 +1034,7 @@ export interface components {
         };
         /**
          * FeedbackError
-         * @description Why it was not taken.
+         * @description Why it was not accepted.
          */
         FeedbackError: {
             /** Error */
@@ -1056,7 +1056,7 @@ export interface components {
         };
         /**
          * FeedbackRequest
-         * @description A reader's word on an answer; the latest on a request stands.
+         * @description A reader's rating of an answer; the latest one per request counts.
          * @example {
          *       "helpful": false,
          *       "reason": "The quote is of another robot.",
@@ -1152,12 +1152,12 @@ export interface components {
             /**
              * Query Id
              * Format: uuid
-             * @description Of the newest question in the wording given.
+             * @description Of the newest question in this wording.
              */
             query_id: string;
             /**
              * Question
-             * @description In the wording used most.
+             * @description In the most frequent wording.
              */
             question: string;
             /**
@@ -1172,14 +1172,14 @@ export interface components {
             last_asked: string;
             /**
              * Wordings
-             * @description How it was put, most often first; at most 20.
+             * @description Its wordings, most frequent first; at most 20.
              */
             wordings: string[];
             nearest: components["schemas"]["NearModel"] | null;
         };
         /**
          * Health
-         * @description How all parts do.
+         * @description The state of all parts.
          */
         Health: {
             /**
@@ -1213,17 +1213,17 @@ export interface components {
             chunks: number;
             /**
              * Reader
-             * @description What read it; none if the report is gone.
+             * @description The reader; null if the report is gone.
              */
             reader: string | null;
             /**
              * Characters
-             * @description That a person sees, without white space.
+             * @description Visible characters, without white space.
              */
             characters: number | null;
             /**
              * Coverage
-             * @description Share of them that is in the index.
+             * @description Share of these that is in the index.
              */
             coverage: number | null;
             /**
@@ -1256,7 +1256,7 @@ export interface components {
             warnings: string[];
             /**
              * Least Covered
-             * @description The ten pages that lack most.
+             * @description The ten pages with the lowest coverage.
              */
             least_covered: components["schemas"]["PageCoverage"][];
         };
@@ -1357,7 +1357,7 @@ export interface components {
         };
         /**
          * NoNumbers
-         * @description Why there are none.
+         * @description Why there are no metrics.
          */
         NoNumbers: {
             /** Error */
@@ -1367,7 +1367,7 @@ export interface components {
         };
         /**
          * OverviewModel
-         * @description This week against last, and each day of the period.
+         * @description This week compared with last week, and each day of the period.
          */
         OverviewModel: {
             /**
@@ -1377,7 +1377,7 @@ export interface components {
              */
             zone: "UTC";
             period: components["schemas"]["PeriodModel"];
-            /** @description Seven days, today among them. */
+            /** @description Seven days, including today. */
             this_week: components["schemas"]["WeekModel"];
             /** @description The seven days before. */
             last_week: components["schemas"]["WeekModel"];
@@ -1390,7 +1390,7 @@ export interface components {
             days: components["schemas"]["DayModel"][];
             /**
              * Books
-             * @description The books there are.
+             * @description All books.
              */
             books: components["schemas"]["NamedBook"][];
         };
@@ -1412,7 +1412,7 @@ export interface components {
         };
         /**
          * Part
-         * @description How one part does.
+         * @description The state of one part.
          */
         Part: {
             /**
@@ -1434,7 +1434,7 @@ export interface components {
         };
         /**
          * PassageModel
-         * @description A passage that is found now.
+         * @description A passage found in the book as it is now.
          */
         PassageModel: {
             /** Book Id */
@@ -1455,7 +1455,7 @@ export interface components {
         };
         /**
          * PassagesModel
-         * @description What the book, as it is now, has on a logged question.
+         * @description Passages of the book, as it is now, for a logged question.
          */
         PassagesModel: {
             question: components["schemas"]["QuestionModel"];
@@ -1466,7 +1466,7 @@ export interface components {
             answered: boolean;
             /**
              * Refusal Type
-             * @description Why not, if it would not.
+             * @description Why not, otherwise.
              */
             refusal_type: ("empty_retrieval" | "low_relevance" | "insufficient_grounding" | "selected_text_missing") | null;
             /** Boundary */
@@ -1544,12 +1544,12 @@ export interface components {
             refusal?: components["schemas"]["RefusalMessage"] | null;
             /** @description Where the status is error. */
             error?: components["schemas"]["ErrorDetail"] | null;
-            /** @description How it came about. */
+            /** @description How it was made. */
             metadata: components["schemas"]["ResponseMetadata"];
         };
         /**
          * QuestionModel
-         * @description A question as the log has it: neither its answer nor who asked.
+         * @description A logged question, without its answer and without who asked.
          */
         QuestionModel: {
             /**
@@ -1595,7 +1595,7 @@ export interface components {
             nearest: components["schemas"]["NearModel"] | null;
             /**
              * Helpful
-             * @description The reader's word on it.
+             * @description The reader's rating.
              */
             helpful: boolean | null;
             /**
@@ -1612,7 +1612,7 @@ export interface components {
             period: components["schemas"]["PeriodModel"];
             /**
              * Total
-             * @description How many there are.
+             * @description Their total.
              */
             total: number;
             /** Questions */
@@ -1635,7 +1635,7 @@ export interface components {
              * @description What failed.
              * @enum {string}
              */
-            error_type: "ValidationError" | "RetrievalError" | "GenerationError" | "TimeoutError" | "RateLimitError" | "UnknownError" | "AuthenticationError" | "PermissionError" | "PayloadTooLarge";
+            error_type: "ValidationError" | "RetrievalError" | "GenerationError" | "TimeoutError" | "RateLimitError" | "OverloadedError" | "UnknownError" | "AuthenticationError" | "PermissionError" | "PayloadTooLarge";
             /**
              * Error Message
              * @description A sentence for a person.
@@ -1711,7 +1711,7 @@ export interface components {
             tokens_used: number;
             /**
              * Retrieval Count
-             * @description Chunks retrieved, before pages are folded.
+             * @description Chunks retrieved, before they are merged by page.
              */
             retrieval_count: number;
             /**
@@ -1722,7 +1722,7 @@ export interface components {
         };
         /**
          * RefusalMessage
-         * @description An honest no, and of which kind.
+         * @description A refusal, with its type.
          */
         RefusalMessage: {
             /**
@@ -1754,12 +1754,12 @@ export interface components {
             empty_retrieval: number;
             /**
              * Low Relevance
-             * @description Nothing found was near the question.
+             * @description Nothing relevant was found.
              */
             low_relevance: number;
             /**
              * Insufficient Grounding
-             * @description What was near does not answer.
+             * @description The relevant passages do not answer.
              */
             insufficient_grounding: number;
             /**
@@ -1770,7 +1770,7 @@ export interface components {
         };
         /**
          * ResponseMetadata
-         * @description How the answer came about.
+         * @description How the answer was made.
          */
         ResponseMetadata: {
             /**
@@ -1803,18 +1803,18 @@ export interface components {
         };
         /**
          * ScoresModel
-         * @description Where the scores of the best passages lie; questions about a selection have none.
+         * @description Histogram of the best passages' scores; questions about a selection have none.
          */
         ScoresModel: {
             period: components["schemas"]["PeriodModel"];
             /**
              * Boundary
-             * @description Below it an answer needs a surer judge, and is cautious.
+             * @description Below it the judge must be surer, and the answer is cautious.
              */
             boundary: number;
             /**
              * Refuse Below
-             * @description Below it a question is refused unread.
+             * @description Below it a question is refused without reading.
              */
             refuse_below: number;
             /**
@@ -1825,7 +1825,7 @@ export interface components {
         };
         /**
          * SearchResponse
-         * @description The nearest sections; whether they answer is not said.
+         * @description The nearest sections, which may or may not answer.
          */
         SearchResponse: {
             /**
@@ -1883,12 +1883,12 @@ export interface components {
         };
         /**
          * SumsModel
-         * @description What became of questions.
+         * @description Questions by outcome.
          */
         SumsModel: {
             /**
              * Questions
-             * @description All of them.
+             * @description All questions.
              */
             questions: number;
             /**
@@ -1898,40 +1898,40 @@ export interface components {
             answered: number;
             /**
              * Refused
-             * @description Refused, of whatever type.
+             * @description Refused, of any type.
              */
             refused: number;
             refusals: components["schemas"]["RefusalsModel"];
             /**
              * Failed
-             * @description Neither: a part failed, or the reader left.
+             * @description A part failed, or the reader left.
              */
             failed: number;
             /**
              * Helpful
-             * @description Readers said that it helped.
+             * @description Rated helpful by the reader.
              */
             helpful: number;
             /**
              * Not Helpful
-             * @description Readers said that it did not.
+             * @description Rated not helpful by the reader.
              */
             not_helpful: number;
         };
         /**
          * UnansweredModel
-         * @description What readers asked and the book did not answer, those asked most first.
+         * @description Questions that the book did not answer, those asked most first.
          */
         UnansweredModel: {
             period: components["schemas"]["PeriodModel"];
             /**
              * Questions
-             * @description In all groups, those not listed too.
+             * @description In all groups, including those not listed.
              */
             questions: number;
             /**
              * Group Count
-             * @description Groups there are.
+             * @description Number of all groups.
              */
             group_count: number;
             /** Groups */
@@ -1962,7 +1962,7 @@ export interface components {
         WeekModel: {
             /**
              * Questions
-             * @description All of them.
+             * @description All questions.
              */
             questions: number;
             /**
@@ -1972,23 +1972,23 @@ export interface components {
             answered: number;
             /**
              * Refused
-             * @description Refused, of whatever type.
+             * @description Refused, of any type.
              */
             refused: number;
             refusals: components["schemas"]["RefusalsModel"];
             /**
              * Failed
-             * @description Neither: a part failed, or the reader left.
+             * @description A part failed, or the reader left.
              */
             failed: number;
             /**
              * Helpful
-             * @description Readers said that it helped.
+             * @description Rated helpful by the reader.
              */
             helpful: number;
             /**
              * Not Helpful
-             * @description Readers said that it did not.
+             * @description Rated not helpful by the reader.
              */
             not_helpful: number;
             /**
@@ -2029,7 +2029,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2046,7 +2046,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2058,12 +2058,12 @@ export interface operations {
                     "application/json": components["schemas"]["QueryResponse"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2080,7 +2080,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2097,7 +2097,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2114,9 +2114,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -2128,12 +2128,12 @@ export interface operations {
                     "application/json": components["schemas"]["QueryResponse"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2150,7 +2150,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2162,14 +2162,14 @@ export interface operations {
                     "application/json": components["schemas"]["QueryResponse"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2186,7 +2186,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2218,7 +2218,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2235,7 +2235,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2247,12 +2247,12 @@ export interface operations {
                     "application/json": components["schemas"]["QueryResponse"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2269,7 +2269,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2286,7 +2286,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2303,9 +2303,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -2317,12 +2317,12 @@ export interface operations {
                     "application/json": components["schemas"]["QueryResponse"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2339,7 +2339,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2351,14 +2351,14 @@ export interface operations {
                     "application/json": components["schemas"]["QueryResponse"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2375,7 +2375,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2407,7 +2407,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2424,7 +2424,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2436,12 +2436,12 @@ export interface operations {
                     "application/json": components["schemas"]["RagError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2458,7 +2458,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2475,7 +2475,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2492,9 +2492,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -2506,12 +2506,12 @@ export interface operations {
                     "application/json": components["schemas"]["RagError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2528,7 +2528,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2540,14 +2540,14 @@ export interface operations {
                     "application/json": components["schemas"]["RagError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2564,7 +2564,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2596,7 +2596,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2613,7 +2613,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2625,12 +2625,12 @@ export interface operations {
                     "application/json": components["schemas"]["AskError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2647,7 +2647,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2664,7 +2664,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2681,9 +2681,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -2695,12 +2695,12 @@ export interface operations {
                     "application/json": components["schemas"]["AskError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2717,7 +2717,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2729,14 +2729,14 @@ export interface operations {
                     "application/json": components["schemas"]["AskError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2768,7 +2768,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2802,7 +2802,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2814,12 +2814,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2836,7 +2836,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2853,7 +2853,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2870,9 +2870,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -2884,12 +2884,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2906,7 +2906,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2918,14 +2918,14 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2957,7 +2957,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -2990,7 +2990,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3002,12 +3002,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3024,7 +3024,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3041,7 +3041,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3058,9 +3058,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -3072,12 +3072,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3094,7 +3094,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3106,14 +3106,14 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3143,7 +3143,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3160,7 +3160,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3172,12 +3172,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3189,12 +3189,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description There is no such thing, or it is another's. */
+            /** @description It does not exist, or belongs to someone else. */
             404: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3211,7 +3211,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3228,9 +3228,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -3242,12 +3242,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3259,14 +3259,14 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3296,7 +3296,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3311,7 +3311,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3323,12 +3323,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3340,12 +3340,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description There is no such thing, or it is another's. */
+            /** @description It does not exist, or belongs to someone else. */
             404: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3362,7 +3362,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3379,9 +3379,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -3393,12 +3393,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3410,14 +3410,14 @@ export interface operations {
                     "application/json": components["schemas"]["ChatError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3452,7 +3452,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3469,7 +3469,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3481,12 +3481,12 @@ export interface operations {
                     "application/json": components["schemas"]["AskError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3503,7 +3503,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3520,9 +3520,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -3534,12 +3534,12 @@ export interface operations {
                     "application/json": components["schemas"]["AskError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3551,14 +3551,14 @@ export interface operations {
                     "application/json": components["schemas"]["AskError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3590,7 +3590,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3605,7 +3605,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3617,12 +3617,12 @@ export interface operations {
                     "application/json": components["schemas"]["FeedbackError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3634,12 +3634,12 @@ export interface operations {
                     "application/json": components["schemas"]["FeedbackError"];
                 };
             };
-            /** @description There is no such thing, or it is another's. */
+            /** @description It does not exist, or belongs to someone else. */
             404: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3656,7 +3656,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3673,7 +3673,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3690,9 +3690,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -3704,12 +3704,12 @@ export interface operations {
                     "application/json": components["schemas"]["FeedbackError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3721,14 +3721,14 @@ export interface operations {
                     "application/json": components["schemas"]["FeedbackError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3756,7 +3756,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3773,7 +3773,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3785,12 +3785,12 @@ export interface operations {
                     "application/json": components["schemas"]["NoNumbers"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3807,9 +3807,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -3821,12 +3821,12 @@ export interface operations {
                     "application/json": components["schemas"]["NoNumbers"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3838,14 +3838,14 @@ export interface operations {
                     "application/json": components["schemas"]["NoNumbers"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3882,7 +3882,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3899,7 +3899,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3911,12 +3911,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3933,7 +3933,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3950,9 +3950,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -3964,12 +3964,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -3981,14 +3981,14 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4027,7 +4027,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4044,7 +4044,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4056,12 +4056,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4078,7 +4078,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4095,9 +4095,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -4109,12 +4109,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4126,14 +4126,14 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4170,7 +4170,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4187,7 +4187,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4199,12 +4199,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4221,7 +4221,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4238,9 +4238,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -4252,12 +4252,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4269,14 +4269,14 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4313,7 +4313,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4330,7 +4330,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4342,12 +4342,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4364,7 +4364,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4381,9 +4381,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -4395,12 +4395,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4412,14 +4412,14 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4456,7 +4456,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4473,7 +4473,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4485,12 +4485,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4507,7 +4507,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4524,9 +4524,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -4538,12 +4538,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4555,14 +4555,14 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4590,7 +4590,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4607,7 +4607,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4619,12 +4619,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4641,9 +4641,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -4655,12 +4655,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4672,14 +4672,14 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4704,17 +4704,17 @@ export interface operations {
                 until?: string | null;
                 /** @description Only questions to this book, or best found in it. */
                 book?: string | null;
-                /** @description What became of them. */
+                /** @description How they ended. */
                 status?: ("success" | "refused" | "error") | null;
                 /** @description Why they were refused. */
                 refusal_type?: ("empty_retrieval" | "low_relevance" | "insufficient_grounding" | "selected_text_missing") | null;
                 /** @description Asked of the book, or of a selection. */
                 mode?: ("standard_rag" | "selected_text_only") | null;
-                /** @description What the reader said of it. */
+                /** @description How the reader rated it. */
                 helpful?: ("yes" | "no") | null;
-                /** @description Answers that quote this chapter. */
+                /** @description Answers that cite this chapter. */
                 chapter?: string | null;
-                /** @description Answers that quote this section. */
+                /** @description Answers that cite this section. */
                 section?: string | null;
                 /** @description Best passage's score: from. */
                 score_from?: number | null;
@@ -4726,7 +4726,7 @@ export interface operations {
                 like?: string | null;
                 /** @description How many. */
                 most?: number;
-                /** @description How many of the newest to leave out. */
+                /** @description How many of the newest to skip. */
                 skip?: number;
             };
             header?: never;
@@ -4740,7 +4740,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4757,7 +4757,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4769,12 +4769,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4791,7 +4791,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4808,9 +4808,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -4822,12 +4822,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4839,14 +4839,14 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4876,7 +4876,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4893,7 +4893,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4905,12 +4905,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4922,12 +4922,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description There is no such thing, or it is another's. */
+            /** @description It does not exist, or belongs to someone else. */
             404: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4944,7 +4944,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4961,9 +4961,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -4975,12 +4975,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -4992,14 +4992,14 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -5024,17 +5024,17 @@ export interface operations {
                 until?: string | null;
                 /** @description Only questions to this book, or best found in it. */
                 book?: string | null;
-                /** @description What became of them. */
+                /** @description How they ended. */
                 status?: ("success" | "refused" | "error") | null;
                 /** @description Why they were refused. */
                 refusal_type?: ("empty_retrieval" | "low_relevance" | "insufficient_grounding" | "selected_text_missing") | null;
                 /** @description Asked of the book, or of a selection. */
                 mode?: ("standard_rag" | "selected_text_only") | null;
-                /** @description What the reader said of it. */
+                /** @description How the reader rated it. */
                 helpful?: ("yes" | "no") | null;
-                /** @description Answers that quote this chapter. */
+                /** @description Answers that cite this chapter. */
                 chapter?: string | null;
-                /** @description Answers that quote this section. */
+                /** @description Answers that cite this section. */
                 section?: string | null;
                 /** @description Best passage's score: from. */
                 score_from?: number | null;
@@ -5058,7 +5058,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -5075,7 +5075,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -5087,12 +5087,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description The key does not open this, or not from this origin. */
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
             403: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -5109,7 +5109,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -5126,9 +5126,9 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining": number;
@@ -5140,12 +5140,12 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A defect of ours. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -5157,14 +5157,14 @@ export interface operations {
                     "application/json": components["schemas"]["AdminError"];
                 };
             };
-            /** @description A part that this needs cannot be reached. */
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
             503: {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
-                    /** @description Requests per minute that are allowed. */
+                    /** @description Allowed requests per minute. */
                     "X-RateLimit-Limit"?: number;
                     /** @description How many of them are left. */
                     "X-RateLimit-Remaining"?: number;
@@ -5225,7 +5225,7 @@ export interface operations {
                 headers: {
                     /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
                     "X-Request-ID": string;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };

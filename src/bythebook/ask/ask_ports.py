@@ -1,4 +1,4 @@
-"""The parts that an answer is made with."""
+"""The parts that the answer path uses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,18 +30,18 @@ class AskPorts:
     support: Support
     generator: Generator
     reader_url: str
-    model: str = EXTRACTIVE  # what the generator is, unless a reader names another
+    model: str = EXTRACTIVE  # name of the generator, unless a reader names another
     model_named: Callable[[str], str] | None = None  # a reader's name for it -> what answers
     planner: Planner | None = None
     searcher: Searcher | None = None
     validator: Validator | None = None
-    own_words: bool = False  # whether a model's wording is shown, rather than what it rests on
+    own_words: bool = False  # True: show a model's wording; False: the book's sentences behind it
 
-    def answering(self, named: str | None) -> str:
-        """Say what answers, where a reader may have named a model."""
+    def answering_model(self, named: str | None) -> str:
+        """Return the name of what answers; a reader may have named a model."""
         return self.model_named(named) if self.model_named and named else self.model
 
     @property
     def uses_model(self) -> bool:
-        """Whether a language model writes, rather than the book itself."""
+        """True if a language model writes the answer."""
         return self.model != EXTRACTIVE

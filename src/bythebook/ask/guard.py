@@ -1,4 +1,4 @@
-"""Orders to whoever answers, in a question, a selection or a book: noticed and taken out of prompts.
+"""Orders to the answering model, in a question, a selection or a book: found and removed from prompts.
 
 These plain rules only spare a model the temptation. What keeps an answer honest is verification,
 which trusts no model however it was tempted.
@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 
 from bythebook.domain.sentences import split_sentences
 
-# Where an order begins: at the start of a clause, or after a word that urges.
+# Where an order begins: at the start of a clause, or after a word such as "please".
 _URGED = r"""(?:\A|[.!?;:,>\]\n"'*#-]\s*|\b(?:please|now|then|and|must|should|shall|you|to|so|just)\s+)"""
 _TO_SHOW = r"(?:reveal|print|show|repeat|output|tell|leak|display|write|give|send|quote|say)"
 _HIDDEN = r"(?:your|(?:the|your)\ (?:hidden|initial|secret|system|original))"
 _MODEL = r"(?:ai|a\.i\.|assistants?|language\ models?|chat\ ?bots?|llms?)"
-# Whoever answers, as those call it who write to it over a reader's head.
+# Names that such orders use for the answering model.
 _READS = r"(?:answer|explain|quote|read|repeat|retell|summari[sz]e|translate|put)(?:s|ing)?"
 _MACHINE = rf"""(?:{_MODEL}|bots?|copilot|gpt(?:-\w+)?|(?:talking|thinking)\ machines?|the\ machine
     |(?:answer(?:ing)?|ai|chat|reading)[\ -](?:bots?|engines?|machines?|programs?|tools?|systems?)
@@ -95,7 +95,7 @@ _RULES: Mapping[str, re.Pattern[str]] = {
 _LOOKALIKES = str.maketrans("аеіорсухѕԁһАЕІОРСУХЅ", "aeiopcyxsdhAEIOPCYXS")
 _MIXED = re.compile(r"[a-z][а-яѕіһԁ]|[а-яѕіһԁ][a-z]", re.IGNORECASE)
 _HEX = re.compile(r"\b(?:[0-9a-f]{2}){12,}\b", re.IGNORECASE)
-# Words by which a question asks for orders themselves, as of a book on prompting.
+# Words of a question that is about orders, as in a book on prompting.
 _ASKS_FOR_ORDERS = re.compile(
     rf"""\b(?:{_MODEL}|agents?|bots?|copilot|gpt\S*|json|tools?|prompt\w*|instruct\w*|instructions?|orders?|rules?
     |jailbreak\w*|inject\w*|attack\w*|roles?|personas?|phras\w+|wording|example\s+(?:request|message))\b""",
@@ -103,24 +103,24 @@ _ASKS_FOR_ORDERS = re.compile(
 )
 
 
-def seen(text: str) -> str:
-    """Give a text as a reader sees it, without letters that take no room."""
+def remove_invisible(text: str) -> str:
+    """Return a text without invisible characters, as a reader sees it."""
     return _UNSEEN.sub("", text)
 
 
 def flags(text: str) -> tuple[str, ...]:
-    """Name what a text tries with whoever answers; nothing of an ordinary text."""
-    readings = tuple(_readings(seen(text)))
+    """Return the names of the attacks in a text; empty for an ordinary text."""
+    readings = tuple(_readings(remove_invisible(text)))
     return tuple(name for name, rule in _RULES.items() if any(map(rule.search, readings)))
 
 
 def asks_for_orders(question: str) -> bool:
-    """Say whether a question is about prompts, assistants or their rules: then a book's own orders are its answer."""
+    """Return True if a question is about prompts or assistants, so that orders in the book can answer it."""
     return bool(_ASKS_FOR_ORDERS.search(question))
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Give a text as it stands, and as who sees through a disguise reads it."""
+    """Yield a text as it is, and with known disguises removed."""
     yield text
     plain = unicodedata.normalize("NFKC", text)
     if plain != text:
@@ -135,7 +135,7 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def neutral(text: str, question: str = "") -> str:
-    """Give a text without the sentences that order the answerer about, unless it is a question that asks for such."""
+    """Return a text without orders to the answering model, unless the question asks for such orders."""
     if asks_for_orders(question) or not flags(text):
         return text
     kept: list[str] = []
@@ -145,5 +145,5 @@ def neutral(text: str, question: str = "") -> str:
         kept.append("" if flags(text[start:end]) else text[start:end])
         at = end
     left = "".join((*kept, text[at:]))
-    # What only forges a turn together with its line breaks is no sentence of its own.
+    # A forged turn that spans line breaks is not a sentence of its own.
     return _RULES["forges a turn"].sub(" ", left).strip()

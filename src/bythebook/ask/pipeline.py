@@ -1,30 +1,29 @@
 """Question -> plan -> passages -> verdict -> verified sentences: the one path of every answer."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 
 from bythebook.ask.ask_ports import AskPorts
-from bythebook.ask.bill import Bill
 from bythebook.ask.compose.book_words import BookWords
 from bythebook.ask.compose.room import within_room
-from bythebook.ask.confidence import near_enough
-from bythebook.ask.consult import planned, reviewed, searched
-from bythebook.ask.ending import Clock, Ending
-from bythebook.ask.judge import ANSWER_FROM, Clearance, Refusal, decide, narrow
-from bythebook.ask.marks import needs_mark, with_mark
-from bythebook.ask.partial import Cleared, decide_parts
-from bythebook.ask.retrieve import retrieve
+from bythebook.ask.consult import plan_question, search_further, second_opinion
+from bythebook.ask.outcome import end_run, refuse
+from bythebook.ask.read.confidence import near_enough
+from bythebook.ask.read.multi_part import decide_parts
+from bythebook.ask.read.verdict import ANSWER_FROM, Verdict, decide, narrow
+from bythebook.ask.retrieve.passages import find_passages
+from bythebook.ask.run import AnswerRun
+from bythebook.ask.show.formatting import needs_mark, with_mark
+from bythebook.ask.show.wording import answer_opening
 from bythebook.ask.verify.sentences import verify
-from bythebook.ask.wording import opening
 from bythebook.domain.answers import (
     Answered,
     Draft,
     Event,
     Fault,
     Judged,
-    Judgement,
     Outcome,
     Passage,
     Planned,
@@ -34,23 +33,17 @@ from bythebook.domain.answers import (
 )
 from bythebook.domain.questions import Plan, Question
 from bythebook.errors import UnknownBook
-from bythebook.ports import Generator
-
-__all__ = ["AskPorts", "answer", "answer_from", "collect"]
 
 READ_OF_PART = 5  # passages that the judge reads for each part of a question of several
 
 
-async def answer(
-    question: Question, ports: AskPorts, bill: Bill | None = None
-) -> AsyncGenerator[Event]:
-    """Tell what happens to a question, ending in exactly one Answered or Refused.
+async def answer(run: AnswerRun) -> AsyncGenerator[Event]:
+    """Yield the events of a question, ending in exactly one Answered or Refused.
 
-    The outcome is told once all that was under way has ended. What models took is put on `bill`,
-    also where none comes to an outcome.
+    The outcome comes after all work in progress has ended.
     """
     outcome: Outcome | None = None
-    async with aclosing(_steps(question, ports, bill or Bill())) as steps:
+    async with run.resources, aclosing(_steps(run)) as steps:
         async for event in steps:
             if isinstance(event, Answered | Refused):
                 outcome = event
@@ -61,115 +54,107 @@ async def answer(
     yield outcome
 
 
-async def _steps(question: Question, ports: AskPorts, bill: Bill) -> AsyncGenerator[Event]:
-    clock = Clock()
-    plan = await planned(question, ports, bill)
-    if ports.planner is not None:
-        clock.lap("plan")
-    yield Planned(plan)
-
-    async with AsyncExitStack() as journeys:
-        found = await retrieve(plan, ports)
-        plan, found, generator = await searched(question, plan, found, ports, bill, journeys)
-        candidates = near_enough(found, plan.least_similarity)
-        clock.lap("retrieve")
-        passages = candidates[: plan.top_k]
-        yield Retrieved(passages)
-
-        verdict = await _decided(plan, candidates, ports, bill)
-        clock.lap("judge")
-        ending = Ending(plan, found, ports, clock, bill)
-        if isinstance(verdict, Refusal):
-            yield ending.refused(verdict.refusal_type, passages, verdict.judgement)
-            return
-        yield Judged(verdict.judgement, verdict.disclaimer, verdict.passages, verdict.missing)
-
-        said: list[Sentence] = []
-        drafts = _drafted(generator, plan, verdict.judgement, ports, bill, said)
-        async with aclosing(_verified(drafts, plan, verdict, ports)) as verified:
-            async for told in verified:
-                if isinstance(told, Sentence):
-                    said.append(told)
-                yield told
-        clock.lap("compose")
-        yield ending.answered(said, verdict)
-
-
-def _drafted(
-    generator: Generator,
-    plan: Plan,
-    judgement: Judgement,
-    ports: AskPorts,
-    bill: Bill,
-    said: Sequence[Sentence],
-) -> AsyncGenerator[Draft]:
-    """Have the answer written; a model is held to its room beside what was said."""
-    drafts = bill.drafts(generator.compose(plan, judgement))
-    return within_room(drafts, plan.most_sentences, said) if ports.uses_model else drafts
-
-
-async def _verified(
-    drafts: AsyncGenerator[Draft], plan: Plan, cleared: Cleared, ports: AskPorts
-) -> AsyncGenerator[Sentence | Fault]:
-    """Let through what the passages bear out, set as the book sets it; leaving early stops the writing."""
-    in_book_words = ports.uses_model and not ports.own_words
-    evidence, most = cleared.judgement.evidence, plan.most_sentences
-    book = BookWords(plan.question, evidence, most) if in_book_words else None
-    verified = verify(drafts, cleared.passages, ports.support)
-    async with aclosing(drafts), aclosing(verified):
-        async for told in verified:
-            if isinstance(told, Fault):
-                yield told
-                continue
-            for sentence in book.of(told) if book else (told,):
-                marked = needs_mark(sentence)
-                yield (
-                    await asyncio.to_thread(with_mark, sentence, ports.library)
-                    if marked
-                    else sentence
-                )
-
-
-async def _decided(
-    plan: Plan, candidates: tuple[Passage, ...], ports: AskPorts, bill: Bill
-) -> Refusal | Cleared:
-    """Decide part by part where a question has several; else, or if none is answered, on the whole."""
-
-    async def judged(part: Plan, passages: tuple[Passage, ...]) -> Refusal | Clearance:
-        verdict = await decide(part, passages, ports.judge, answer_from(passages, ports))
-        return await reviewed(part, passages, verdict, ports, bill)
-
-    async def look(part: Plan) -> Refusal | Clearance:
-        near = near_enough(await retrieve(part, ports), part.least_similarity)[:READ_OF_PART]
-        return await judged(part, near)
-
-    cleared = await decide_parts(plan, look) if plan.parts else None
-    if cleared is None:
-        verdict = await judged(plan, candidates)
-        if isinstance(verdict, Refusal):
-            return verdict
-        passages, judgement = narrow(candidates, verdict.judgement, plan.top_k)
-        cleared = Cleared(passages, judgement, verdict.disclaimer)
-    selection = plan.mode == "selected_text_only"
-    told_first = opening(cleared.disclaimer, cleared.missing, selection=selection)
-    return replace(cleared, disclaimer=told_first)
-
-
-def answer_from(passages: tuple[Passage, ...], ports: AskPorts) -> float:
-    """Give the judge's threshold as fitted to the book of the best passage, or the default."""
-    if not passages or passages[0].is_selection:
-        return ANSWER_FROM
-    try:
-        fitted = ports.calibrations.of(ports.library.book(passages[0].chunk.book_id))
-    except UnknownBook:  # removed since it was searched
-        fitted = None
-    return fitted.answer_from if fitted else ANSWER_FROM
-
-
 async def collect(question: Question, ports: AskPorts) -> Outcome:
-    """Run the path to its end and give the outcome."""
-    async with aclosing(answer(question, ports)) as events:
+    """Run the path to its end and return the outcome."""
+    async with aclosing(answer(AnswerRun(question, ports))) as events:
         async for event in events:
             if isinstance(event, Answered | Refused):
                 return event
     raise AssertionError("the answer path always ends in an outcome")
+
+
+async def _steps(run: AnswerRun) -> AsyncGenerator[Event]:
+    ports = run.ports
+    if ports.planner is not None:
+        await plan_question(run, ports.planner)
+        run.clock.lap("plan")
+    yield Planned(run.plan)
+
+    run.found = await find_passages(run.plan, ports)
+    if ports.searcher is not None:
+        await search_further(run, ports.searcher)
+    candidates = near_enough(run.found, run.plan.least_similarity)
+    run.clock.lap("retrieve")
+    passages = candidates[: run.plan.top_k]
+    yield Retrieved(passages)
+
+    verdict = await _decide(run, candidates)
+    run.clock.lap("judge")
+    if verdict.refusal_type is not None:
+        yield refuse(run, verdict.refusal_type, passages, verdict.judgement)
+        return
+    disclaimer = answer_opening(
+        cautious=verdict.cautious, missing=verdict.missing, selection=run.in_selection
+    )
+    yield Judged(verdict.judgement, disclaimer, verdict.passages, verdict.missing)
+
+    async with aclosing(_compose(run, verdict)) as composed:
+        async for event in composed:
+            if isinstance(event, Sentence):
+                run.sentences.append(event)
+            yield event
+    run.clock.lap("compose")
+    yield end_run(run, verdict, disclaimer)
+
+
+async def _decide(run: AnswerRun, candidates: tuple[Passage, ...]) -> Verdict:
+    """Decide part by part if a question has several; otherwise, or if none is answered, on the whole."""
+    plan, ports = run.plan, run.ports
+
+    async def decide_on(part: Plan, passages: tuple[Passage, ...]) -> Verdict:
+        verdict = await decide(part, passages, ports.judge, answer_from(passages, ports))
+        if ports.validator is None:
+            return verdict
+        return await second_opinion(run, part, passages, verdict, ports.validator)
+
+    async def decide_part(part: Plan) -> Verdict:
+        near = near_enough(await find_passages(part, ports), part.least_similarity)[:READ_OF_PART]
+        return await decide_on(part, near)
+
+    if plan.parts and (verdict := await decide_parts(plan, decide_part)):
+        return verdict
+    verdict = await decide_on(plan, candidates)
+    if not verdict.answers:
+        return verdict
+    passages, judgement = narrow(candidates, verdict.judgement, plan.top_k)
+    return replace(verdict, passages=passages, judgement=judgement)
+
+
+async def _compose(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Sentence | Fault]:
+    """Yield sentences that the passages support, formatted as in the book; leaving early stops the writing."""
+    ports, plan = run.ports, run.plan
+    in_book_words = ports.uses_model and not ports.own_words
+    evidence, most = verdict.judgement.evidence, plan.most_sentences
+    book = BookWords(plan.question, evidence, most) if in_book_words else None
+    drafts = _draft(run, verdict)
+    verified = verify(drafts, verdict.passages, ports.support)
+    async with aclosing(drafts), aclosing(verified):
+        async for event in verified:
+            if isinstance(event, Fault):
+                yield event
+                continue
+            for sentence in book.of(event) if book else (event,):
+                yield (
+                    await asyncio.to_thread(with_mark, sentence, ports.library)
+                    if needs_mark(sentence)
+                    else sentence
+                )
+
+
+def _draft(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Draft]:
+    """Return the drafts of the answer; a model may write no more than fits."""
+    drafts = run.usage.take_drafts(run.generator.compose(run.plan, verdict.judgement))
+    if not run.ports.uses_model:
+        return drafts
+    return within_room(drafts, run.plan.most_sentences, run.sentences)
+
+
+def answer_from(passages: tuple[Passage, ...], ports: AskPorts) -> float:
+    """Return the judge's threshold as fitted to the book of the best passage, or the default."""
+    if not passages or passages[0].is_selection:
+        return ANSWER_FROM
+    try:
+        fitted = ports.calibrations.of(ports.library.book(passages[0].chunk.book_id))
+    except UnknownBook:  # removed after the search
+        fitted = None
+    return fitted.answer_from if fitted else ANSWER_FROM

@@ -15,7 +15,7 @@ _BORROWED = {"openrouter.ai": "OPENROUTER_API_KEY", "openai.com": "OPENAI_API_KE
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """A language model as it is reached."""
+    """How to reach a language model."""
 
     url: str
     model: str
@@ -31,32 +31,32 @@ class ModelAccess:
 def model_access(
     settings: Settings, environment: Mapping[str, str] = os.environ
 ) -> ModelAccess | None:
-    """Read how a language model is reached; none is, unless a setting of ours says so."""
+    """Return how to reach a language model; None unless one of our settings names one."""
     own = settings.llm_api_key.get_secret_value()
     if not (settings.llm_base_url or settings.llm_model or own):
         return None
     url = settings.llm_base_url or _provider(own, environment)
-    key = own or _borrowed(url, environment)
+    key = own or _find_environment_key(url, environment)
     model = settings.llm_model or _as_known_at(url, "gpt-3.5-turbo")
     return ModelAccess(url, model, key, _ids(settings, url))
 
 
 def _provider(own_key: str, environment: Mapping[str, str]) -> str:
-    """Choose OpenAI where only its key is there; else OpenRouter, which has models of all makers."""
+    """Choose OpenAI if only its key is set; else OpenRouter, which has models of all makers."""
     names = (name for name in _BORROWED.values() if environment.get(name))
     only_openai = not own_key and list(names) == [_BORROWED["openai.com"]]
     return OPENAI if only_openai else OPENROUTER
 
 
-def _borrowed(url: str, environment: Mapping[str, str]) -> str:
-    """Find a key of the environment: to its own provider, or to this very machine, and no other."""
+def _find_environment_key(url: str, environment: Mapping[str, str]) -> str:
+    """Return a key of the environment, only for its own provider or for this machine."""
     here = is_this_machine(urlsplit(url).hostname or "")
     fitting = (name for domain, name in _BORROWED.items() if here or _is_of(url, domain))
     return next(filter(None, (environment.get(name) for name in fitting)), "")
 
 
 def _ids(settings: Settings, url: str) -> dict[str, str]:
-    """Give the provider's id of each model that a reader may name, as set or as it is known there."""
+    """Return the provider's id of each model that a reader may name."""
     return {
         name: settings.model_ids.get(name) or _as_known_at(url, name)
         for name in settings.model_names
@@ -64,7 +64,7 @@ def _ids(settings: Settings, url: str) -> dict[str, str]:
 
 
 def _as_known_at(url: str, model: str) -> str:
-    """Name OpenAI's models as OpenRouter does, where it is asked: there every name has its maker."""
+    """Return an OpenAI model's name as the provider has it; at OpenRouter it starts with the maker."""
     prefixed = _is_of(url, "openrouter.ai") and model.startswith("gpt-")
     return f"openai/{model}" if prefixed else model
 

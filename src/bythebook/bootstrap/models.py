@@ -3,16 +3,15 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from bythebook.adapters.providers.agents.agents_generator import AgentsGenerator
-from bythebook.adapters.providers.agents.agents_planner import AgentsPlanner
-from bythebook.adapters.providers.agents.agents_searcher import AgentsSearcher
-from bythebook.adapters.providers.agents.agents_validator import AgentsValidator
-from bythebook.adapters.providers.agents.connection import Connection
-from bythebook.adapters.providers.agents.model_check import ModelCheck
-from bythebook.adapters.providers.agents.runs import Runs
-from bythebook.ask.ask_ports import AskPorts
-from bythebook.ask.guard import neutral
-from bythebook.ask.verify.sentences import locate
+from bythebook.adapters.providers.agents.calls.endpoint import ModelEndpoint
+from bythebook.adapters.providers.agents.calls.model_calls import ModelCalls
+from bythebook.adapters.providers.agents.roles.generator import AgentsGenerator
+from bythebook.adapters.providers.agents.roles.model_check import ModelCheck
+from bythebook.adapters.providers.agents.roles.planner import AgentsPlanner
+from bythebook.adapters.providers.agents.roles.searcher import AgentsSearcher
+from bythebook.adapters.providers.agents.roles.validator import AgentsValidator
+from bythebook.ask import AskPorts, locate, neutral
+from bythebook.bootstrap.model_access import ModelAccess
 from bythebook.domain.answers import Passage
 from bythebook.ports import Generator, Planner, Searcher, Validator
 from bythebook.settings import Settings
@@ -20,9 +19,9 @@ from bythebook.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What asks the language model, each role behind its port."""
+    """The roles of the language model, each behind its port."""
 
-    connection: Connection
+    endpoint: ModelEndpoint
     generator: Generator
     planner: Planner
     validator: Validator | None
@@ -31,32 +30,37 @@ class Models:
     own_words: bool = False
 
     def answering_with(self, ports: AskPorts) -> AskPorts:
-        """Put the model in its places among the parts of an answer."""
+        """Return the parts of an answer with the model in its roles."""
         return replace(
             ports,
             generator=self.generator,
             planner=self.planner,
             validator=self.validator,
             searcher=self.searcher,
-            model=self.connection.model,
-            model_named=self.connection.provider_model,
+            model=self.endpoint.model,
+            model_named=self.endpoint.provider_model,
             own_words=self.own_words,
         )
 
 
-def build_models(runs: Runs, settings: Settings) -> Models:
-    """Build the roles that are configured, over one connection and one breaker."""
-    generator = AgentsGenerator(runs, neutral=neutral, stands=_stands)
+def make_model_calls(access: ModelAccess) -> ModelCalls:
+    """Make the endpoint of a language model."""
+    return ModelCalls(ModelEndpoint(access.url, access.model, access.key, access.ids))
+
+
+def build_models(calls: ModelCalls, settings: Settings) -> Models:
+    """Build the roles that are configured, over one endpoint and one breaker."""
+    generator = AgentsGenerator(calls, neutralize=neutral, holds_quote=_holds_quote)
     return Models(
-        runs.connection,
+        calls.endpoint,
         generator,
-        AgentsPlanner(runs, neutral=neutral),
-        AgentsValidator(runs, neutral=neutral) if settings.llm_validator else None,
-        AgentsSearcher(runs, generator, neutral=neutral) if settings.llm_multi_hop else None,
-        ModelCheck(runs).require,
+        AgentsPlanner(calls, neutralize=neutral),
+        AgentsValidator(calls, neutralize=neutral) if settings.llm_validator else None,
+        AgentsSearcher(calls, generator, neutralize=neutral) if settings.llm_multi_hop else None,
+        ModelCheck(calls).require,
         settings.llm_own_words,
     )
 
 
-def _stands(passage: Passage, quote: str) -> bool:
+def _holds_quote(passage: Passage, quote: str) -> bool:
     return locate(passage, quote) is not None

@@ -1,45 +1,52 @@
-"""Core -> service: what answering for many readers needs besides answering."""
+"""Core -> service: what answering for many readers needs in addition."""
 
+import asyncio
 import ipaddress
+import logging
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import bythebook
-from bythebook.adapters.limits_windows import MemoryWindows, RedisWindows
-from bythebook.adapters.onnx_embedder import OnnxEmbedder
-from bythebook.adapters.prometheus_metrics import PrometheusMetrics
-from bythebook.adapters.sql.database import Database
+from bythebook.adapters.models.onnx_embedder import OnnxEmbedder
+from bythebook.adapters.operations.limits_windows import MemoryWindows, RedisWindows
+from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
+from bythebook.adapters.operations.webhook import WebhookAlarm
+from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.housekeeping import SqlHousekeeping
 from bythebook.adapters.sql.keys import SqlKeyStore
-from bythebook.adapters.sql.query_log import SqlQueryLog
-from bythebook.adapters.sql.question_log import SqlQuestionLog
+from bythebook.adapters.sql.questions.author_log import SqlAuthorLog
+from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.adapters.sql.threads import SqlThreads
-from bythebook.adapters.webhook import WebhookAlarm
-from bythebook.ask.plan import make_plan
-from bythebook.ask.retrieve import retrieve, selection_passage
+from bythebook.ask import find_passages, make_plan, selection_passage
 from bythebook.bootstrap.core import Core
 from bythebook.domain.questions import Question
 from bythebook.errors import InputError, NoBooks
+from bythebook.http.access.client_address import Network
 from bythebook.http.app import Service
-from bythebook.http.client_address import Network
-from bythebook.http.health import Check
+from bythebook.http.contracts.health import Check
 from bythebook.operate.alerts import Alerts, Watch
-from bythebook.operate.desk import Desk
-from bythebook.operate.gate import Gate, Limits
+from bythebook.operate.answer_queue import AnswerQueue
+from bythebook.operate.answerer import Answerer
+from bythebook.operate.gate import Gate, RequestLimits
 from bythebook.operate.insight import Insight
 from bythebook.operate.journal import Journal
 from bythebook.operate.keyring import KeyRing
 from bythebook.operate.model_watch import ModelWatch
+from bythebook.operate.soundness import Soundness
 from bythebook.operate.upkeep import Upkeep
 from bythebook.ports import Metrics
 from bythebook.settings import Settings
 
+_WITH_MODEL_AT_ONCE = 32
+_log = logging.getLogger("bythebook.serve")
 Duty = Callable[[], Coroutine[Any, Any, None]]
 # What a check goes through: the index is asked with an embedded question.
 _PARTS_OF_CHECKS = {
     "library": ("store",),
+    "books": ("store",),
     "index": ("store", "embedder"),
     "qdrant": ("store",),
     "keys": ("database",),
@@ -55,14 +62,15 @@ def build_service(core: Core) -> Service:
         SqlQueryLog(database), metrics, alerts, ModelWatch(access.ladder if access else ())
     )
     upkeep = Upkeep(SqlHousekeeping(database), every_seconds=core.upkeep_seconds)
-    shared = _shared_windows(settings)
+    shared = _open_redis_windows(settings)
     gate = _gate(settings, database, shared, metrics)
     checks = _checks(core) | {"keys": gate.ring.check}
-    others: dict[str, Check] = {"database": database.check}
+    soundness = Soundness(core.library, every_seconds=core.watch_seconds)
+    others: dict[str, Check] = {"books": soundness.check, "database": database.check}
     if shared:
         others["limits"] = shared.check
     if core.models is not None:
-        others["model"] = core.models.check  # much can be refused without it, and told why it fails
+        others["model"] = core.models.check  # questions that need no model are answered without it
     watch = Watch(alerts, checks | others, _PARTS_OF_CHECKS, every_seconds=core.watch_seconds)
 
     async def close() -> None:
@@ -72,11 +80,11 @@ def build_service(core: Core) -> Service:
         core.close()
 
     return Service(
-        desk=Desk(core.ask, journal),
+        answerer=Answerer(core.ask, journal, _queue(core, metrics)),
         gate=gate,
         threads=SqlThreads(database),
         feedback=SqlFeedbackStore(database),
-        insight=Insight(SqlQuestionLog(database), core.ask, core.library),
+        insight=Insight(SqlAuthorLog(database), core.ask, core.library),
         metrics=metrics,
         reader_url=settings.reader_url,
         version=bythebook.__version__,
@@ -84,9 +92,25 @@ def build_service(core: Core) -> Service:
         proxies=_proxies(settings),
         checks=checks,
         other_checks=others,
-        duties=(journal.run, alerts.run, watch.run, upkeep.run, *_connections(core)),
+        duties=(
+            journal.run,
+            alerts.run,
+            watch.run,
+            upkeep.run,
+            partial(_announce, core),
+            *_connections(core),
+        ),
         close=close,
     )
+
+
+async def _announce(core: Core) -> None:
+    """Let commands over the same data folder know where this service is; links alone need it."""
+    try:
+        with core.service_address.announce(core.settings.reader_url):
+            await asyncio.Event().wait()
+    except OSError as error:
+        _log.warning("commands will not know the address of this service: %s", error.strerror)
 
 
 def _checks(core: Core) -> dict[str, Check]:
@@ -101,7 +125,7 @@ def _checks(core: Core) -> dict[str, Check]:
             await core.embedder.check()
 
     async def index() -> None:
-        await retrieve(make_plan(Question("Is the book ready?")), core)
+        await find_passages(make_plan(Question("Is the book ready?")), core)
 
     async def judge() -> None:
         await core.judge.judge("Is it ready?", (selection_passage("It is ready."),))
@@ -111,7 +135,7 @@ def _checks(core: Core) -> dict[str, Check]:
 
 
 def _connections(core: Core) -> Sequence[Duty]:
-    """Give what keeps connections to providers open for as long as the service runs."""
+    """Return the duties that keep connections to providers open while the service runs."""
     return () if isinstance(core.embedder, OnnxEmbedder) else (core.embedder.stay_connected,)
 
 
@@ -119,8 +143,16 @@ def _gate(
     settings: Settings, database: Database, shared: RedisWindows | None, metrics: Metrics
 ) -> Gate:
     ring = KeyRing(SqlKeyStore(database), may_be_open=settings.on_loopback)
-    limits = Limits(settings.limit_key, settings.limit_session, settings.limit_ip)
+    limits = RequestLimits(settings.limit_key, settings.limit_session, settings.limit_ip)
     return Gate(ring, shared or MemoryWindows(), limits, metrics)
+
+
+def _queue(core: Core, metrics: Metrics) -> AnswerQueue:
+    """Make the queue: one answer per core, more with a language model, which mostly waits for its provider."""
+    settings = core.settings
+    usual = settings.threads if core.models is None else _WITH_MODEL_AT_ONCE
+    at_once = settings.answers_at_once or usual
+    return AnswerQueue(at_once, settings.max_wait_seconds, metrics)
 
 
 def _alarm(settings: Settings) -> WebhookAlarm | None:
@@ -128,7 +160,7 @@ def _alarm(settings: Settings) -> WebhookAlarm | None:
     return WebhookAlarm(url) if url else None
 
 
-def _shared_windows(settings: Settings) -> RedisWindows | None:
+def _open_redis_windows(settings: Settings) -> RedisWindows | None:
     url = settings.redis_url.get_secret_value()
     return RedisWindows(url) if url else None
 
@@ -140,5 +172,5 @@ def _proxies(settings: Settings) -> tuple[Network, ...]:
     except ValueError as error:
         raise InputError(
             f"BYTHEBOOK_TRUSTED_PROXIES has a wrong value: {error}.",
-            "Write addresses or networks, as 10.0.0.1 or 10.0.0.0/8, parted by commas.",
+            "Write addresses or networks, as 10.0.0.1 or 10.0.0.0/8, separated by commas.",
         ) from error

@@ -1,1 +1,1 @@
-"""A published book -> what scores mean for it: questions it answers against questions it does not."""
+"""A published book -> what its scores mean, from questions it answers and questions it does not."""

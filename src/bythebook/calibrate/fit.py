@@ -12,7 +12,7 @@ Values = NDArray[np.float64]
 
 _STEPS = 121  # of the grid in each direction
 
-LEAST_SHARE = 0.5  # of the default threshold: below it nobody has looked
+LEAST_SHARE = 0.5  # of the default threshold: lower ones were never measured
 THRESHOLD_MOST = 0.9
 KEPT_ANSWERS = 0.75  # of the book's own questions that the default would answer
 _CURVE_POINTS = 41
@@ -41,7 +41,7 @@ def fit_relevance(
     default: RelevanceMap,
     trust: Trust = MEASURED,
 ) -> RelevanceMap:
-    """Fit r by logistic regression of own against foreign signals, both sides weighing the same.
+    """Fit r by logistic regression of own against foreign signals, both sides with the same weight.
 
     It is the most probable map given the signals and a normal prior around the embedder's own, over
     a grid that ends where no sane map lies: few questions move it little, separable ones do not make
@@ -104,7 +104,7 @@ def _still_answering(own: Sequence[float], default: float) -> float:
 
 
 def risk_curve(own: Sequence[float], unanswerable: Sequence[float]) -> tuple[RiskPoint, ...]:
-    """Tell for thresholds from 0 to 1 what would be answered, rightly and wrongly."""
+    """Return, for thresholds from 0 to 1, the shares that would be answered rightly and wrongly."""
     return tuple(
         RiskPoint(
             round(float(threshold), 4),
@@ -116,6 +116,6 @@ def risk_curve(own: Sequence[float], unanswerable: Sequence[float]) -> tuple[Ris
 
 
 def share_from(scores: Sequence[float], threshold: float) -> float:
-    """Give the share of scores that a threshold lets through; what retrieval refused never passes."""
+    """Return the share of scores that a threshold lets through; what retrieval refused never passes."""
     passed = sum(score > 0.0 and score >= threshold for score in scores)
     return passed / len(scores) if scores else 0.0

@@ -1,4 +1,4 @@
-"""Questions on everyday and scholarly topics far apart, most of which no one book answers."""
+"""Questions on a wide range of topics, most of which no single book answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from bythebook.calibrate.probe import Found
+from bythebook.calibrate.product_search import FoundHits
 
 _FILE = Path(__file__).with_name("foreign.txt")
 
@@ -21,15 +21,17 @@ class ForeignQuestion:
 
 
 def draw_foreign(wanted: int, seed: int) -> list[ForeignQuestion]:
-    """Draw questions by turns of the topics; the same for the same seed."""
+    """Draw questions from each topic in turn; the same for the same seed."""
     random = Random(seed)  # noqa: S311 - a fixed draw, no secret
     topics = [random.sample(questions, len(questions)) for questions in _by_topic().values()]
     turns = chain.from_iterable(zip_longest(*topics))
     return [question for question in turns if question is not None][:wanted]
 
 
-def far_from(own: Sequence[float], asked: Sequence[tuple[ForeignQuestion, Found]]) -> list[Found]:
-    """Leave out what the book itself is near to, by the retrieval signals of all questions.
+def far_from(
+    own: Sequence[float], asked: Sequence[tuple[ForeignQuestion, FoundHits]]
+) -> list[FoundHits]:
+    """Leave out topics and questions that the book covers, by the retrieval signals of all questions.
 
     A topic goes as a whole when its middle question is nearer to the book's own than to the
     foreign ones: dropping only its strongest questions would make the others look more foreign

@@ -4,14 +4,20 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bythebook.ask.judge import ANSWER_FROM
-from bythebook.ask.relevance import is_measured, relevance_map
-from bythebook.ask.retrieve import require_embedder
+from bythebook.ask.read.verdict import ANSWER_FROM
+from bythebook.ask.retrieve.passages import require_embedder
+from bythebook.ask.retrieve.relevance import is_measured, relevance_map
 from bythebook.calibrate.fit import GUESSED, MEASURED, fit_relevance, fit_threshold, risk_curve
 from bythebook.calibrate.foreign import draw_foreign, far_from
-from bythebook.calibrate.probe import CalibratePorts, search
+from bythebook.calibrate.product_search import CalibratePorts, search_book
 from bythebook.calibrate.questions import OwnQuestion, draw_questions
-from bythebook.calibrate.trial import Effort, Exhibits, Scores, Shares, put_to_trial
+from bythebook.calibrate.score_questions import (
+    Effort,
+    JudgeScores,
+    Samples,
+    Shares,
+    score_questions,
+)
 from bythebook.calibrate.withhold import signals_of
 from bythebook.domain.books import Book
 from bythebook.domain.calibrations import Calibration, RelevanceMap
@@ -19,9 +25,9 @@ from bythebook.domain.calibrations import Calibration, RelevanceMap
 OnQuestion = Callable[[int, int], None]  # how many are done, of how many
 
 FALSE_ANSWERS = 0.05  # share of unanswerable questions that may be answered
-FEWEST_QUESTIONS = 8  # of the book's own; where it yields fewer, the defaults know more
-CARRIED_BELOW = 0.1  # share of chunks that may change before a book is fitted anew
-# The one that nobody looks at trusts the default more than the few questions it asks.
+FEWEST_QUESTIONS = 8  # of the book's own; with fewer the defaults are better
+CARRIED_BELOW = 0.1  # share of chunks that may change before a book is fitted again
+# A quick fit that nobody reviews trusts the default more than its few questions.
 QUICK = Effort(own=60, foreign=66, own_judged=8, withheld_judged=20, foreign_judged=4, prior=160)
 THOROUGH = Effort(
     own=240, foreign=198, own_judged=80, withheld_judged=100, foreign_judged=20, prior=40
@@ -50,19 +56,19 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A fit, not yet kept, with what it does to questions and what the present setting does."""
+    """A fit, not yet stored, with its effect on questions and that of the present setting."""
 
     calibration: Calibration
     present: Setting
     after: Shares
     before: Shares | None
-    left_out: int  # foreign questions that are about what the book is about
+    left_out: int  # foreign questions on topics that the book covers
 
 
 async def calibrate(
     order: CalibrateOrder, ports: CalibratePorts, on_question: OnQuestion
 ) -> Fitted | None:
-    """Fit relevance and threshold to a book; none where the book yields too few questions."""
+    """Fit relevance and threshold to a book; return None if it yields too few questions."""
     book = ports.library.book(order.book_id)
     require_embedder(book, ports.embedder)
     documents = await asyncio.to_thread(ports.library.documents, book.book_id)
@@ -70,19 +76,19 @@ async def calibrate(
     if len(own) < FEWEST_QUESTIONS:
         return None
     show = _Progress(on_question, order, len(own))
-    exhibits, left_out = await _find(own, order, book, ports, show)
+    samples, left_out = await _find(own, order, book, ports, show)
     relevance = fit_relevance(
-        [strength for one in exhibits.own for strength in signals_of(*one)],
-        [found.signal for found in exhibits.foreign],
+        [strength for one in samples.own for strength in signals_of(*one)],
+        [found.signal for found in samples.foreign],
         relevance_map(ports.embedder.model_id),
         MEASURED if is_measured(ports.embedder.model_id) else GUESSED,
     )
-    scores = await put_to_trial(exhibits, order.effort, book, relevance, ports, show.step)
-    fit = _calibration(order, book, ports, exhibits, relevance, scores)
+    scores = await score_questions(samples, order.effort, book, relevance, ports, show.step)
+    fit = _calibration(order, book, ports, samples, relevance, scores)
     present, before = _present(book, ports), None
     if order.compare:
-        tried = await put_to_trial(
-            exhibits, order.effort, book, present.relevance, ports, show.step
+        tried = await score_questions(
+            samples, order.effort, book, present.relevance, ports, show.step
         )
         before = tried.shares(present.answer_from)
     show.end()
@@ -93,9 +99,9 @@ def _calibration(
     order: CalibrateOrder,
     book: Book,
     ports: CalibratePorts,
-    exhibits: Exhibits,
+    samples: Samples,
     relevance: RelevanceMap,
-    scores: Scores,
+    scores: JudgeScores,
 ) -> Calibration:
     return Calibration(
         generation=book.generation,
@@ -110,15 +116,15 @@ def _calibration(
             default=ANSWER_FROM,
             prior=order.effort.prior,
         ),
-        own_questions=len(exhibits.own),
-        other_questions=len(exhibits.foreign) + len(scores.withheld),
+        own_questions=len(samples.own),
+        other_questions=len(samples.foreign) + len(scores.withheld),
         curve=risk_curve(scores.own, scores.unanswerable),
         quick=order.effort == QUICK,
     )
 
 
-def carried_over(fit: Calibration | None, book: Book, changed: float) -> Calibration | None:
-    """Make the fit of the generation before good for the next, if few of its chunks changed.
+def carry_over(fit: Calibration | None, book: Book, changed: float) -> Calibration | None:
+    """Reuse the fit of the previous generation if few of its chunks changed.
 
     Changes add up over generations, so that a book does not drift away from its fit in small steps.
     """
@@ -131,10 +137,10 @@ def carried_over(fit: Calibration | None, book: Book, changed: float) -> Calibra
 
 
 def warning_of(book: Book, fit: Calibration | None) -> str | None:
-    """Say that nobody has seen what a book's scores mean, until `bythebook calibrate` has."""
+    """Return a warning for a book whose scores `bythebook calibrate` has not fitted."""
     if is_measured(book.embedding_model) or (fit is not None and not fit.quick):
         return None
-    known = "guessed" if fit is None else "looked at briefly"
+    known = "guessed" if fit is None else "estimated from few questions"
     return (
         f"What the scores of {book.embedding_model} mean for {book.book_id} was only {known}: "
         f"run `bythebook calibrate {book.book_id}`."
@@ -147,17 +153,17 @@ async def _find(
     book: Book,
     ports: CalibratePorts,
     show: "_Progress",
-) -> tuple[Exhibits, int]:
+) -> tuple[Samples, int]:
     found = []
     for question in own:
-        found.append((question, await search(question.text, book, ports)))
+        found.append((question, await search_book(question.text, book, ports)))
         show.step()
     asked = []
     for foreign in draw_foreign(order.effort.foreign, order.seed):
-        asked.append((foreign, await search(foreign.text, book, ports)))
+        asked.append((foreign, await search_book(foreign.text, book, ports)))
         show.step()
     far = far_from([one.signal for _, one in found], asked)
-    return Exhibits(found, far), len(asked) - len(far)
+    return Samples(found, far), len(asked) - len(far)
 
 
 def _present(book: Book, ports: CalibratePorts) -> Setting:
@@ -168,7 +174,7 @@ def _present(book: Book, ports: CalibratePorts) -> Setting:
 
 
 class _Progress:
-    """Counts questions against the most that there may be."""
+    """Counts questions against their maximum."""
 
     def __init__(self, on_question: OnQuestion, order: CalibrateOrder, own: int) -> None:
         self._on_question = on_question

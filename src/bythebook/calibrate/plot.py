@@ -1,4 +1,4 @@
-"""A risk-coverage curve as a picture that needs nothing else, and as lines for a terminal."""
+"""A risk-coverage curve as a self-contained picture, and as lines for a terminal."""
 
 from collections.abc import Iterator
 from html import escape
@@ -13,7 +13,7 @@ _BAR = 20  # characters of a full bar
 
 
 def risk_plot(title: str, fit: Calibration) -> str:
-    """Draw false answers over answered questions, with the chosen threshold and the stated rate."""
+    """Plot false answers over answered questions, with the chosen threshold and the requested rate."""
     chosen = _at(fit)
     line = " ".join(
         f"{_x(point.answered):.1f},{_y(point.false_answers):.1f}" for point in fit.curve
@@ -46,7 +46,7 @@ def risk_plot(title: str, fit: Calibration) -> str:
 
 
 def risk_lines(fit: Calibration, every: int = 4) -> Iterator[str]:
-    """Tell the curve in a few lines, the chosen threshold among them."""
+    """Write the curve as a few lines, including the chosen threshold."""
     chosen = _at(fit)
     points = sorted([*fit.curve[::every], chosen], key=lambda point: point.threshold)
     yield f"  {'from':>5}  {'answered':>8}  {'':<{_BAR}}  {'false answers':>13}"

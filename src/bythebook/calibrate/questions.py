@@ -1,4 +1,4 @@
-"""A book's documents -> questions that it answers, each knowing where."""
+"""A book's documents -> questions that it answers, each with the place of its answer."""
 
 import math
 from bisect import bisect_left
@@ -21,7 +21,7 @@ from bythebook.domain.units import block_units
 
 _COUNTED = 2000  # paragraphs of which the words are counted
 _FEWEST_READ, _READ_EACH = 20, 6  # paragraphs: in a document, and for each question wanted of it
-_SHARES: Mapping[Rule, float] = {  # of the questions, as far as the book has them
+_SHARES: Mapping[Rule, float] = {  # of the questions, if the book has as many
     "heading": 0.3,
     "definition": 0.2,
     "number": 0.15,
@@ -40,7 +40,7 @@ class OwnQuestion:
     start: int  # of what answers, in the document's text
     end: int
     source: str  # the sentence or heading that it was made from
-    answer: tuple[str, ...] = ()  # words that tell an answer; of a number, the number
+    answer: tuple[str, ...] = ()  # words that identify an answer; for a number, the number
 
 
 def draw_questions(documents: Sequence[Document], wanted: int, seed: int) -> list[OwnQuestion]:
@@ -66,7 +66,7 @@ def draw_questions(documents: Sequence[Document], wanted: int, seed: int) -> lis
 
 
 class _Stock:
-    """The questions of one document by rule, made when first asked for."""
+    """The questions of one document by rule, made on first use."""
 
     def __init__(
         self, document: Document, rarity: Callable[[str], float], most: int, seed: float
@@ -75,7 +75,7 @@ class _Stock:
         self._made: dict[Rule, list[OwnQuestion]] | None = None
 
     def take(self, rules: Sequence[Rule]) -> OwnQuestion | None:
-        """Take a question of the first of these rules that has one left."""
+        """Return a question of the first of these rules that has one left."""
         if self._made is None:
             self._made = self._make()
         for rule in rules:
@@ -110,7 +110,7 @@ def _from_headings(document: Document, random: Random) -> Iterator[OwnQuestion]:
 
 
 def _has_prose(document: Document, section: Section) -> bool:
-    """Say whether something is said right below a heading."""
+    """Return True if prose follows a heading directly."""
     first = bisect_left(document.blocks, section.start, key=lambda block: block.start)
     for block in document.blocks[first:]:
         if block.start >= section.end:
@@ -123,7 +123,7 @@ def _has_prose(document: Document, section: Section) -> bool:
 
 
 def _end_of_subtree(document: Document, section: Section) -> int:
-    """Find where the sections below a heading end too."""
+    """Return where a heading's subsections end."""
     end = section.end
     first = bisect_left(document.sections, end, key=lambda other: other.start)
     for other in document.sections[first:]:
@@ -147,7 +147,7 @@ def _from_sentences(
 
 
 def _rarity(documents: Sequence[Document]) -> Callable[[str], float]:
-    """Count in how many paragraphs each word stands."""
+    """Count the paragraphs that contain each word."""
     paragraphs = (
         document.text[block.start : block.end]
         for document in documents

@@ -1,32 +1,32 @@
-"""What answers a question that was made from the book, so that it can be kept from the judge."""
+"""The passages that answer a question made from the book, to withhold them from the judge."""
 
 from collections.abc import Sequence
 
-from bythebook.calibrate.probe import Found
+from bythebook.calibrate.product_search import FoundHits
 from bythebook.calibrate.questions import OwnQuestion
 from bythebook.calibrate.wording import content_words
 from bythebook.domain.answers import Hit, Judgement
 from bythebook.domain.books import Chunk
 
-_SAME = 0.7  # share of the lesser text's words in the greater one: near-duplicates
+_SAME = 0.7  # share of the shorter text's words in the longer one: near-duplicates
 _SAID = 0.6  # share of a sentence's words in a passage that says the same
 
 
 def without_answer(question: OwnQuestion, hits: Sequence[Hit]) -> list[Hit]:
-    """Keep the hits that do not answer: neither the place itself, nor what says it again."""
+    """Keep the hits that do not answer: neither the place itself nor a repetition of it."""
     answering = [hit.chunk for hit in hits if _stands_there(question, hit.chunk)]
-    told = [frozenset(content_words(chunk.text)) for chunk in answering]
+    repeated = [frozenset(content_words(chunk.text)) for chunk in answering]
     return [
         hit
         for hit in hits
         if hit.chunk not in answering
         and not _says_it(question, hit.chunk)
-        and not any(_alike(frozenset(content_words(hit.chunk.text)), words) for words in told)
+        and not any(_alike(frozenset(content_words(hit.chunk.text)), words) for words in repeated)
     ]
 
 
-def signals_of(question: OwnQuestion, found: Found) -> list[float]:
-    """Give the signals that a question of the book may have: as it was made, and in other words.
+def signals_of(question: OwnQuestion, found: FoundHits) -> list[float]:
+    """Return the signals of a question as it was made, and as if asked in other words.
 
     A question made from a sentence has its words, which a reader's seldom has. What is left of it
     then is the meaning: about the cosine to the nearest passage that does not itself answer. On the
@@ -36,8 +36,8 @@ def signals_of(question: OwnQuestion, found: Found) -> list[float]:
     return [found.signal, max(rest)] if rest else [found.signal]
 
 
-def answered_elsewhere(question: OwnQuestion, judgement: Judgement) -> bool:
-    """Say whether what the judge found instead does answer: the book may say a thing twice.
+def is_answered_elsewhere(question: OwnQuestion, judgement: Judgement) -> bool:
+    """Return True if what the judge found instead also answers: a book may repeat itself.
 
     Of a number the number itself tells, else as many words of the answer as make it likely.
     """

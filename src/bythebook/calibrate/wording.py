@@ -1,23 +1,22 @@
-"""A heading or a sentence -> a question that a reader might type, by rules and not by taste."""
+"""A heading or a sentence -> a question that a reader might type, by fixed rules."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from bythebook.domain.words import FUNCTION_WORDS
+
 Rule = Literal["heading", "definition", "number", "cause", "terms"]
 
-_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
-_STOP_WORDS = frozenset(
-    """a about above after again all also although always am an and another any are as at be because been
-    before being below between both but by can cannot could did do does doing done down during each either
-    else even every few first for from further get gets give given go goes had has have having he her here
-    his how however i if in instead into is it its itself just last let like made make makes many may me
-    might more most much must my need needs neither never next no nor not now of off often on once one only
-    onto or other others our out over own per please quite rather same see several she should show shows
-    since so some still such than that the their them then there therefore these they thing things this
-    those three through thus to together too two under until up upon us use used uses using very via was way
-    ways we well were what when where whether which while who whom whose why will with within without would
-    yet you your yours""".split()
+# Keeps "real-time" whole, so that a question made from it reads as a reader would type it.
+_HYPHENATED = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_STOP_WORDS = FUNCTION_WORDS | frozenset(
+    """above after again all also although always another because before being below between both cannot down
+    during each either else even every few first further gets given go goes having he her here his however
+    if instead itself just last let made makes many more most needs neither never next no nor not now off
+    often once only onto other others out over own per quite rather same see several she show shows since
+    still such therefore things three through thus together too two under until upon uses very via ways well
+    whether while within without yet yours""".split()
 )
 _DEFINITION = re.compile(
     r"(?P<subject>(?:(?:The|An?)\s+)?[^,;:()]{2,60}?)\s+"
@@ -64,26 +63,26 @@ _BOILERPLATE = re.compile(
 
 
 def content_words(text: str) -> list[str]:
-    """Give the words of a text that carry what it is about, lower-case, in order."""
+    """Return the content words of a text, lower-case, in order."""
     return [word for word in _words(text) if len(word) > 1 and word not in _STOP_WORDS]
 
 
 def _words(text: str) -> list[str]:
-    return [match.group().lower() for match in _WORD.finditer(text)]
+    return [match.group().lower() for match in _HYPHENATED.finditer(text)]
 
 
 def heading_topic(title: str) -> str | None:
-    """Give what a heading is about, its numbering off; none where it could stand in any book."""
+    """Return the topic of a heading without its numbering; None for a heading of any book."""
     topic = _NUMBERING.sub("", " ".join(title.split())).strip(" .:#¶")
     words = content_words(topic)
-    if not words or len(topic) > 80 or len(_WORD.findall(topic)) > 10:
+    if not words or len(topic) > 80 or len(_HYPHENATED.findall(topic)) > 10:
         return None
     anywhere = _BOILERPLATE.fullmatch(topic) or _ABOUT_ITSELF.search(topic)
     return None if anywhere or not re.search(r"[^\W\d_]{3}", topic) else topic
 
 
 def heading_questions(topic: str) -> Sequence[str]:
-    """Ask for what a heading announces in the ways that readers do."""
+    """Make questions about a heading's topic, as readers ask them."""
     if topic.endswith("?"):
         return (topic,)
     first = topic.split()[0].lower()
@@ -91,8 +90,8 @@ def heading_questions(topic: str) -> Sequence[str]:
         asked = re.sub(r"^how to\b", "How do I", topic, flags=re.IGNORECASE)
         return (f"{asked}?", topic.lower())
     if first.endswith("ing") and len(first) > 5 and " " in topic:
-        return (f"What should I know about {_lowered(topic)}?", topic.lower())
-    name = _lowered(topic)
+        return (f"What should I know about {_lower_first(topic)}?", topic.lower())
+    name = _lower_first(topic)
     if len(topic.split()) > 3 or set(content_words(topic)) != set(_words(topic)):
         return (f"What does the book say about {name}?", f"tell me about {name}", topic.lower())
     many = re.search(r"[^sui]s$", topic) is not None
@@ -106,7 +105,7 @@ def heading_questions(topic: str) -> Sequence[str]:
 def sentence_question(
     sentence: str, rarity: Callable[[str], float]
 ) -> tuple[Rule, str, tuple[str, ...]] | None:
-    """Ask for what a sentence says: the rule, the question, and words that an answer must have.
+    """Make a question that a sentence answers; return the rule, the question, and words an answer must have.
 
     The first rule that fits asks; where none does, its rarest words make a search-box query.
     """
@@ -118,7 +117,7 @@ def sentence_question(
 
 
 def rarest(text: str, rarity: Callable[[str], float], most: int) -> list[str]:
-    """Give the words of a text that are rarest in the book, in the order of the text."""
+    """Return the words of a text that are rarest in the book, in the order of the text."""
     words = list(dict.fromkeys(content_words(text)))
     chosen = set(sorted(words, key=lambda word: (-rarity(word), word))[:most])
     return [word for word in words if word in chosen]
@@ -137,7 +136,7 @@ def _definition(sentence: str, _rarity: Callable[[str], float]) -> Made:
     if _VERBS & set(words):
         return None
     many = found["verb"] in {"are", "were"}
-    name = _lowered(found["subject"])
+    name = _lower_first(found["subject"])
     rest = tuple(content_words(sentence[found.end() :]))
     return f"What {'are' if many else 'is'} {name}?", rest
 
@@ -166,7 +165,7 @@ def _cause(sentence: str, _rarity: Callable[[str], float]) -> Made:
         return None
     rest = tuple(content_words(sentence[found.end() - 1 :]))
     place = next((n for n, word in enumerate(words[:6]) if n and word.lower() in _VERBS), None)
-    effect = _lowered(found["effect"])
+    effect = _lower_first(found["effect"])
     if place is None:
         return f"Why is it that {effect}?", rest
     words = effect.split()
@@ -186,16 +185,16 @@ _RULES: Mapping[Rule, Callable[[str, Callable[[str], float]], Made]] = {
 }
 
 
-def _lowered(text: str) -> str:
-    """Begin in lower case, but for a name or an abbreviation."""
+def _lower_first(text: str) -> str:
+    """Lower the first letter, except in a name or an abbreviation."""
     first, _, rest = text.partition(" ")
     named = first[1:] != first[1:].lower() or first == "I"
     return text if named else f"{first.lower()} {rest}".rstrip()
 
 
 def is_prose(sentence: str) -> bool:
-    """Say whether a unit is a sentence in words, neither a fragment nor a link nor code."""
-    words = _WORD.findall(sentence)
+    """Return True if a unit is a sentence in words: no fragment, link or code."""
+    words = _HYPHENATED.findall(sentence)
     letters = sum(character.isalpha() or character.isspace() for character in sentence)
     return (
         7 <= len(words) <= 60

@@ -1,4 +1,4 @@
-"""The command line: talks to a terminal, and hands the work to the core."""
+"""The command line: talks to a terminal and leaves the work to the core."""
 
 import sys
 
@@ -13,7 +13,6 @@ from bythebook.cli import (
     ingesting,
     keys,
     measuring,
-    measuring_all,
     migrating,
     serving,
     stats,
@@ -39,7 +38,6 @@ app.command()(migrating.migrate)
 app.command()(stats.stats)
 app.command()(doctor.doctor)
 app.command("eval")(measuring.evaluate)
-app.command("eval-all")(measuring_all.evaluate_all)
 
 
 def _version(wanted: bool) -> None:
@@ -58,7 +56,7 @@ def _options(
 
 
 def main() -> None:
-    """Run a command; a failure is one line of what, one line of what to do, and exit code 2."""
+    """Run a command; an error prints what happened, what to do, and exits with code 2."""
     try:
         app()
     except ByTheBookError as error:

@@ -3,34 +3,32 @@
 import asyncio
 import time
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
-from bythebook.ask.answer_text import answer_text
-from bythebook.ask.links import quote_link
-from bythebook.ask.pipeline import collect
-from bythebook.ask.verify.sentences import numbered
-from bythebook.ask.wording import advice, section_name
-from bythebook.cli.core import opened_core
+from bythebook.ask import collect
+from bythebook.ask.show import advice, answer_text, number_citations, quote_link, section_name
+from bythebook.cli.core import open_core
 from bythebook.cli.terminal import say
 from bythebook.domain.answers import Answered, Outcome
 from bythebook.errors import InputError
-from bythebook.http.contract_query import (
+from bythebook.http.contracts.query import (
     REFUSAL_MESSAGES,
     QueryRequest,
     ResponseMetadata,
     to_question,
     to_response,
 )
-from bythebook.http.problems import field_message
+from bythebook.http.wire.problems import field_message
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
-    book: Annotated[str | None, typer.Option(help="Id of the book; else all are asked.")] = None,
+    book: Annotated[str | None, typer.Option(help="Id of the book; default: all books.")] = None,
     selected_text: Annotated[str | None, typer.Option(help="Answer from this text only.")] = None,
     top_k: Annotated[int, typer.Option(help="How many chunks to retrieve, 1 to 20.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print contract A's envelope.")] = False,
@@ -38,9 +36,11 @@ def ask(
     """Ask the book. Exit code 0: answered, 1: the book does not say, 2: an error."""
     request = _request(question, book, selected_text, top_k)
     started = time.perf_counter()
-    with opened_core() as core:
-        outcome = asyncio.run(collect(to_question(request), core.ask))
-        reader_url = core.settings.reader_url
+    with open_core() as core:
+        running = core.running_url()
+        reader_url = running or core.settings.reader_url  # which `serve` would listen on
+        ports = replace(core.ask, reader_url=reader_url)
+        outcome = asyncio.run(collect(to_question(request), ports))
     if as_json:
         metadata = ResponseMetadata(
             chunks_retrieved=len(outcome.passages),
@@ -50,14 +50,16 @@ def ask(
         )
         typer.echo(to_response(outcome, reader_url, metadata).model_dump_json(indent=2))
     else:
-        _show(outcome, reader_url)
+        links = _show(outcome, reader_url)
+        if running is None and any(link.startswith(f"{reader_url}/") for link in links):
+            say("No service is running here. Start one to open these links: bythebook serve", "dim")
     raise typer.Exit(0 if isinstance(outcome, Answered) else 1)
 
 
 def _request(
     question: str, book: str | None, selected_text: str | None, top_k: int
 ) -> QueryRequest:
-    """Hold the terminal to the same limits as the contract."""
+    """Apply the limits of the contract to the options."""
     try:
         return QueryRequest(
             query=question, book=book, selected_text=selected_text, top_k=top_k, session_id=None
@@ -68,22 +70,27 @@ def _request(
         ) from error
 
 
-def _show(outcome: Outcome, reader_url: str) -> None:
+def _show(outcome: Outcome, reader_url: str) -> list[str]:
+    """Print an answer or a refusal, and give the links in it."""
+    links = []
     if isinstance(outcome, Answered):
         if outcome.disclaimer:
             say(outcome.disclaimer, "italic")
         say(answer_text(outcome.sentences))
-        for number, (_, citation) in enumerate(numbered(outcome.sentences), 1):
+        for number, (_, citation) in enumerate(number_citations(outcome.sentences), 1):
             say()
             say(f"[{number}] “{citation.quote}”", "dim")
             say(f"    {citation.place}")
             if not citation.passage.is_selection:
-                say("    " + quote_link(citation, reader_url), "cyan")
-        return
+                links.append(quote_link(citation, reader_url))
+                say(f"    {links[-1]}", "cyan")
+        return links
     say(f"{REFUSAL_MESSAGES[outcome.refusal_type]}.", "bold")
     say(advice(outcome))
     if outcome.nearest_sections:
         say("Nearest sections:")
     for near in outcome.nearest_sections:
         say(f"  {section_name(near)}")
+        links.append(near.url)
         say(f"    {near.url}", "cyan")
+    return links

@@ -1,4 +1,4 @@
-"""`books`: what is in the library."""
+"""`books`: lists, copies and removes books."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bythebook.cli.core import opened_core
+from bythebook.cli.core import open_core
 from bythebook.cli.reporting import ingest_progress, print_report, report_values, write_report
 from bythebook.cli.terminal import out, say
 from bythebook.ingest.report import Progress
@@ -20,7 +20,7 @@ app = typer.Typer(
 @app.command("list")
 def list_books() -> None:
     """List the published books."""
-    with opened_core() as core:
+    with open_core() as core:
         books = core.library.books()
         fits = {book.book_id: core.calibrations.of(book) for book in books}
     if not books:
@@ -42,7 +42,7 @@ def report(
     ] = None,
 ) -> None:
     """Show what was read of a book and what was left out, by its last ingest."""
-    with opened_core() as core:
+    with open_core() as core:
         found = core.library.report(book)
     if html is not None:
         write_report(found, html)
@@ -57,10 +57,10 @@ def copy(
     to: Annotated[
         str, typer.Option("--to", metavar="URL", help="Qdrant server, as https://host:6333.")
     ],
-    book: Annotated[str | None, typer.Argument(help="Id of the book; else all are copied.")] = None,
+    book: Annotated[str | None, typer.Argument(help="Id of the book; default: all books.")] = None,
 ) -> None:
     """Copy books to a Qdrant server without embedding them again; its key is BYTHEBOOK_QDRANT_API_KEY."""
-    with opened_core() as core:
+    with open_core() as core:
         for one in core.library.books() if book is None else [core.library.book(book)]:
             with ingest_progress() as show:
                 made = asyncio.run(
@@ -80,8 +80,9 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Remove a book and all its generations."""
-    with opened_core() as core:
+    with open_core() as core:
+        core.index_writer.require_book(book)
         if not yes:
             typer.confirm(f"Remove the book {book}?", abort=True)
-        core.press.remove(book)
+        core.index_writer.remove(book)
     say(f"Removed {book}.")

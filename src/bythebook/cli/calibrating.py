@@ -1,31 +1,31 @@
-"""`calibrate`: scores fitted to a book; and the quick fit that `ingest` makes by itself."""
+"""`calibrate`: fits scores to a book; also the quick fit that `ingest` makes."""
 
 import asyncio
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from bythebook.bootstrap import Core
+from bythebook.calibrate.after_publishing import PublishedScores, fit_published
 from bythebook.calibrate.pipeline import (
     FALSE_ANSWERS,
     QUICK,
     THOROUGH,
     CalibrateOrder,
     Fitted,
-    carried_over,
     warning_of,
 )
 from bythebook.calibrate.pipeline import calibrate as run_calibrate
 from bythebook.calibrate.plot import risk_lines, risk_plot
-from bythebook.cli.core import opened_core
+from bythebook.cli.core import open_core
 from bythebook.cli.reporting import ingest_progress, require_writable
 from bythebook.cli.terminal import err, say
 from bythebook.domain.calibrations import Calibration
 from bythebook.domain.reports import IngestReport
-from bythebook.errors import InputError, StoreFailed, UnknownBook
+from bythebook.errors import InputError
 from bythebook.ingest.report import OnProgress, Progress
 
 _LEAST_RATE, _MOST_RATE = 0.001, 0.5
@@ -35,13 +35,13 @@ def calibrate(
     book: Annotated[str, typer.Argument(help="Id of the book.")],
     false_answers: Annotated[
         float,
-        typer.Option(help="Share of the questions it cannot answer that a book may answer."),
+        typer.Option(help="Largest share of unanswerable questions that may be answered."),
     ] = FALSE_ANSWERS,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the risk-coverage curve to this SVG file.")
+        Path | None, typer.Option(help="Write the risk-coverage curve to this SVG file.")
     ] = None,
     json_path: Annotated[
-        Path | None, typer.Option("--json", help="Write the fit and its figures here.")
+        Path | None, typer.Option("--json", help="Write the fit and its figures to this file.")
     ] = None,
     quick: Annotated[
         bool,
@@ -50,7 +50,7 @@ def calibrate(
         ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would change; keep nothing.")
+        bool, typer.Option("--dry-run", help="Show what would change, without storing it.")
     ] = False,
 ) -> None:
     """Fit what scores mean, and from when to answer, to one book."""
@@ -61,7 +61,7 @@ def calibrate(
         )
     for path, option in ((plot, "--plot"), (json_path, "--json")):
         require_writable(path, option)
-    with opened_core() as core:
+    with open_core() as core:
         with ingest_progress() as show:
             effort = QUICK if quick else THOROUGH
             fitted = _fit(core, CalibrateOrder(book, false_answers, effort), show)
@@ -82,10 +82,10 @@ def calibrate(
 
 
 def _fit(core: Core, order: CalibrateOrder, show: OnProgress) -> Fitted | None:
-    def tell(done: int, total: int) -> None:
+    def show_progress(done: int, total: int) -> None:
         show(Progress("calibrating", done, total))
 
-    return asyncio.run(run_calibrate(order, core.calibrate, tell))
+    return asyncio.run(run_calibrate(order, core.calibrate, show_progress))
 
 
 def _print_fit(title: str, fitted: Fitted) -> None:
@@ -119,60 +119,39 @@ def _write(path: Path, text: str) -> None:
     say(f"Written to {path}", "dim")
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """What became of the scores of a book that was just published."""
-
-    state: Literal["fitted", "carried over", "default", "failed"]
-    answer_from: float | None = None  # none: the default
-    why: str = ""  # not fitted
-
-
-def live_fit(core: Core, book_id: str) -> Calibration | None:
-    """Read the fit that the next generation may take over, before it is made."""
-    try:
-        return core.calibrations.of(core.library.book(book_id))
-    except (UnknownBook, StoreFailed):
-        return None
-
-
-def fit_published(
+def fit_after_publishing(
     core: Core, report: IngestReport, before: Calibration | None, show: OnProgress
-) -> Scores:
-    """Carry the old fit over where little changed, else make a quick one; never fail for it."""
+) -> PublishedScores:
+    """Fit scores to a book that was just published, and show the progress."""
+
+    def show_progress(done: int, total: int) -> None:
+        show(Progress("calibrating", done, total))
+
     try:
-        fit = carried_over(before, core.library.book(report.book_id), _changed(report))
-        if fit is not None:
-            core.calibrations.keep(report.book_id, fit)
-            return Scores("carried over", fit.answer_from)
-        rate = before.false_answer_rate if before else FALSE_ANSWERS
-        order = CalibrateOrder(report.book_id, rate, QUICK, compare=False)
-        fitted = _fit(core, order, show)
-        if fitted is None:
-            return Scores("default", why="too little prose to make questions of")
-        core.calibrations.keep(report.book_id, fitted.calibration)
-        return Scores("fitted", fitted.calibration.answer_from)
+        return asyncio.run(
+            fit_published(
+                report,
+                before,
+                core.library,
+                core.calibrations,
+                lambda: core.calibrate,
+                show_progress,
+            )
+        )
     except KeyboardInterrupt:
         err.print("Stopped: the book is published, and the default scores apply to it.")
         raise
-    except Exception as error:  # noqa: BLE001 - the book is published, which is what was asked for
-        return Scores("failed", why=str(error) or type(error).__name__)
 
 
 def with_warning(core: Core, report: IngestReport) -> IngestReport:
-    """Have a report say if nobody has seen yet what the embedder's scores mean for the book."""
+    """Add a warning to a report if the book's scores are not fitted."""
     book = core.library.book(report.book_id)
     warning = warning_of(book, core.calibrations.of(book))
     return replace(report, warnings=(*report.warnings, warning)) if warning else report
 
 
-def _changed(report: IngestReport) -> float:
-    """Give the share of chunks that came or went."""
-    return (report.added + report.removed) / max(1, report.chunks)
-
-
-def print_scores(book_id: str, scores: Scores, *, quiet: bool = False) -> None:
-    """Say in a line what became of a book's scores; when quiet, only if something failed."""
+def print_scores(book_id: str, scores: PublishedScores, *, quiet: bool = False) -> None:
+    """Print one line about a book's scores; when quiet, only if something failed."""
     if scores.state == "failed":
         err.print(f"  Not calibrated, so the default scores apply: {scores.why}", markup=False)
         err.print(f"  Try again: bythebook calibrate {book_id}", markup=False)

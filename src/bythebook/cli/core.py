@@ -1,4 +1,4 @@
-"""The core for the length of a command."""
+"""The core during a command."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +8,8 @@ from bythebook.settings import load_settings
 
 
 @contextmanager
-def opened_core() -> Iterator[Core]:
-    """Build the core from the settings and let go of it in the end."""
+def open_core() -> Iterator[Core]:
+    """Build the core from the settings, and close it at the end."""
     core = Core(load_settings())
     try:
         yield core

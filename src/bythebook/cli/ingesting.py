@@ -12,16 +12,15 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from bythebook.adapters.book_folder import BookFolder
+from bythebook.adapters.library.book_folder import BookFolder
 from bythebook.bootstrap import Core
+from bythebook.calibrate.after_publishing import PublishedScores, live_fit
 from bythebook.cli.calibrating import (
-    Scores,
-    fit_published,
-    live_fit,
+    fit_after_publishing,
     print_scores,
     with_warning,
 )
-from bythebook.cli.core import opened_core
+from bythebook.cli.core import open_core
 from bythebook.cli.reporting import (
     ingest_progress,
     print_report,
@@ -48,14 +47,17 @@ def ingest(
         ),
     ],
     book: Annotated[
-        str | None, typer.Option(help="Id of the book; else made from the source's name.")
+        str | None, typer.Option(help="Id of the book; default: made from the source's name.")
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Title; else taken from the book.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title; default: taken from the book.")] = None,
     base_url: Annotated[
         str | None, typer.Option(help="Address of the book's own site, for links.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would change and cost; change nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show what would change and its cost, without changing anything."
+        ),
     ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Publish nothing if any part cannot be read.")
@@ -74,19 +76,17 @@ def ingest(
     json_lines: Annotated[
         bool, typer.Option("--json-lines", help="Print progress and report as lines of JSON.")
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but what goes wrong.")
-    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
 ) -> None:
     """Read a book and publish it; only what changed is embedded again."""
     _require_address(base_url)
     require_writable(report, "--report")
     book_id = book_id_of(source) if book is None else book
     order = IngestOrder(source, book_id, _clean(title), base_url, dry_run, strict)
-    with opened_core() as core, _progress(json_lines=json_lines, quiet=quiet) as show:
+    with open_core() as core, _progress(json_lines=json_lines, quiet=quiet) as show:
         if book is None:
             _require_same_source(core.library, order)
-        done, scores = _published(core, order, show, calibrate=calibrate)
+        done, scores = _publish(core, order, show, calibrate=calibrate)
     if json_lines:
         typer.echo(json.dumps({"event": "report", **_values(done, scores)}))
     elif as_json:
@@ -101,19 +101,19 @@ def ingest(
         write_report(done, report)
 
 
-def _published(
+def _publish(
     core: Core, order: IngestOrder, show: OnProgress, *, calibrate: bool
-) -> tuple[IngestReport, Scores | None]:
-    """Ingest, and fit scores to what was published; a dry run publishes nothing."""
-    before = live_fit(core, order.book_id)
+) -> tuple[IngestReport, PublishedScores | None]:
+    """Ingest, and fit scores to the published book; a dry run publishes nothing."""
+    before = live_fit(order.book_id, core.library, core.calibrations)
     done = _run(order, core.ingest, show)
     if order.dry_run:
         return done, None
-    scores = fit_published(core, done, before, show) if calibrate else None
+    scores = fit_after_publishing(core, done, before, show) if calibrate else None
     return with_warning(core, done), scores
 
 
-def _values(done: IngestReport, scores: Scores | None) -> dict[str, object]:
+def _values(done: IngestReport, scores: PublishedScores | None) -> dict[str, object]:
     return {**report_values(done), "calibration": scores and asdict(scores)}
 
 
@@ -136,7 +136,7 @@ def _print_line(progress: Progress) -> None:
 
 
 def _show_nothing(_progress: Progress) -> None:
-    """Keep quiet."""
+    """Show nothing."""
 
 
 def _require_address(base_url: str | None) -> None:
@@ -147,17 +147,17 @@ def _require_address(base_url: str | None) -> None:
 
 
 def _clean(title: str | None) -> str | None:
-    """Refuse what is no text: an argument may hold halves of characters."""
+    """Return a title, or raise InputError if it is not valid UTF-8."""
     if title is not None and title.encode("utf-8", "replace").decode() != title:
         raise InputError("The title is not UTF-8 text.", "Give another --title.")
     return title
 
 
 def _require_same_source(library: BookFolder, order: IngestOrder) -> None:
-    """Keep a source's name from replacing another book of that name."""
+    """Raise InputError if a book of that name came from another source."""
     try:
         book = library.book(order.book_id)
-    except (UnknownBook, StoreFailed):  # none, or one that this run puts right
+    except (UnknownBook, StoreFailed):  # no book, or one that this run repairs
         return
     if book.source != order.source_name and (
         "://" in order.source or os.path.lexists(order.source)
@@ -169,7 +169,7 @@ def _require_same_source(library: BookFolder, order: IngestOrder) -> None:
 
 
 def is_web_address(text: str) -> bool:
-    """Say whether a text is an address that links can begin with."""
+    """Return True if a text is an address that links can begin with."""
     try:
         parts = urlsplit(text)
         known = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -179,7 +179,7 @@ def is_web_address(text: str) -> bool:
 
 
 def book_id_of(source: str) -> str:
-    """Make a book's id of its file's, its folder's or its site's name."""
+    """Make a book id from the name of its file, folder or site."""
     if "://" in source:
         own = re.sub(r"^\w+://", "", unquote(source.split("?")[0].split("#")[0]))
     else:

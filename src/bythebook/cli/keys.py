@@ -1,4 +1,4 @@
-"""`keys`: who may use the service."""
+"""`keys`: makes, lists and revokes keys."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from bythebook.bootstrap import Core
-from bythebook.cli.core import opened_core
+from bythebook.cli.core import open_core
 from bythebook.cli.terminal import out, say
 from bythebook.domain.records import ApiKey, IssuedKey, KeyScope, KeyTerms, key_hash
 from bythebook.errors import InputError
@@ -27,10 +27,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 def create(
     scope: Annotated[
         Literal["ask", "admin"],
-        typer.Option(help="What it opens: asking, or all, the numbers for operators too."),
+        typer.Option(
+            help="What it allows: asking, or everything, including the operator's routes."
+        ),
     ],
     book: Annotated[
-        list[str] | None, typer.Option(help="Id of a book it may read; without it all. Repeatable.")
+        list[str] | None, typer.Option(help="Id of a book it may read; default: all. Repeatable.")
     ] = None,
     origin: Annotated[
         list[str] | None,
@@ -39,22 +41,22 @@ def create(
     limit: Annotated[
         int | None,
         typer.Option(
-            help="Requests per minute; 0: no limit; without it BYTHEBOOK_LIMIT_KEY.",
+            help="Requests per minute; 0: no limit; default: BYTHEBOOK_LIMIT_KEY.",
             min=0,
             max=10**9,
         ),
     ] = None,
     expires: Annotated[
-        str | None, typer.Option(help="When it ends: 30d, or a day (UTC) as 2027-01-01.")
+        str | None, typer.Option(help="When it expires: 30d, or a day (UTC) such as 2027-01-01.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a key, and print its secret: once, for only a hash of it is kept."""
+    """Make a key, and print its secret. It is shown only once; only its hash is stored."""
     now = datetime.now(UTC)
-    with opened_core() as core:
+    with open_core() as core:
         terms = KeyTerms(
             scope,
-            _known_books(core, book or ()),
+            _require_books(core, book or ()),
             _origins(scope, origin or ()),
             limit,
             _expiry(expires, now) if expires else None,
@@ -73,8 +75,8 @@ def create(
 
 @app.command("list")
 def list_keys(as_json: Json = False) -> None:
-    """List all keys, those that open nothing any more too."""
-    with opened_core() as core:
+    """List all keys, including revoked and expired ones."""
+    with open_core() as core:
         found = asyncio.run(_list(core))
     now = datetime.now(UTC)
     if as_json:
@@ -93,16 +95,16 @@ def revoke(
         str, typer.Argument(help="Id or prefix, as `keys list` shows them, or the key itself.")
     ],
 ) -> None:
-    """Make a key useless for good, within a second."""
+    """Revoke a key for good, within a second."""
     now = datetime.now(UTC)
-    with opened_core() as core:
+    with open_core() as core:
         found, left = asyncio.run(_revoke(core, key, now))
     if found.revoked_at is not None:
         say(f"{found.prefix} was revoked already.")
     else:
         say(f"Revoked {found.prefix} ({found.key_id}).")
     if not left:
-        say("No key opens anything now: the service refuses every request until you make one.")
+        say("No usable key is left: the service rejects every request until you make one.")
 
 
 async def _create(core: Core, terms: KeyTerms, now: datetime) -> IssuedKey:
@@ -116,16 +118,16 @@ async def _list(core: Core) -> Sequence[ApiKey]:
 
 
 async def _revoke(core: Core, name: str, now: datetime) -> tuple[ApiKey, int]:
-    """Give the key as it was, and how many are usable still."""
+    """Return the key as it was, and how many usable keys are left."""
     async with core.keys() as store:
         keys = await store.list()
-        found = await store.find(key_hash(name)) or _named(keys, name)
+        found = await store.find(key_hash(name)) or _find_key(keys, name)
         await store.revoke(found.key_id, now)
     return found, sum(key.usable_at(now) for key in keys if key.key_id != found.key_id)
 
 
-def _named(keys: Sequence[ApiKey], name: str) -> ApiKey:
-    """Find a key by its id or prefix, or by a beginning that only one has."""
+def _find_key(keys: Sequence[ApiKey], name: str) -> ApiKey:
+    """Find a key by its id or prefix, or by an unambiguous beginning of either."""
     exact = [key for key in keys if name in {str(key.key_id), key.prefix}]
     found = exact or [
         key
@@ -138,8 +140,8 @@ def _named(keys: Sequence[ApiKey], name: str) -> ApiKey:
     raise InputError(what, "Give an id or a prefix, as `bythebook keys list` shows them.")
 
 
-def _known_books(core: Core, names: Sequence[str]) -> tuple[str, ...] | None:
-    """Take books that exist; a misspelt one would make a key that reads nothing."""
+def _require_books(core: Core, names: Sequence[str]) -> tuple[str, ...] | None:
+    """Raise UnknownBook for a missing book; a misspelt id would make a useless key."""
     for name in names:
         core.library.book(name)
     return tuple(dict.fromkeys(names)) or None
@@ -154,7 +156,7 @@ def _origins(scope: KeyScope, names: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _origin(text: str) -> str:
-    """Write an origin as browsers send it."""
+    """Return an origin as browsers send it."""
     wrong = InputError(
         f"{text!r} is not an origin.",
         "Write it without a path, as https://site.example or http://localhost:3000; a name in other "
@@ -213,7 +215,7 @@ def _values(key: ApiKey, now: datetime) -> dict[str, Any]:
 
 
 def _lines(keys: Sequence[ApiKey], now: datetime) -> Iterator[str]:
-    """Write a table; however long its lines are, an id in them can be copied."""
+    """Print a table without wrapping, so that an id in it can be copied."""
     values = [_values(key, now) for key in keys]
     rows = [tuple(values[0]), *(tuple(_cell(*pair) for pair in row.items()) for row in values)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

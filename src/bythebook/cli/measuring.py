@@ -1,146 +1,105 @@
-"""`eval`: a question set asked of a book, as a table and as JSON."""
+"""`eval`: ask a book the questions of a set, and print figures."""
 
 import asyncio
 import json
-import random
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bythebook.bootstrap import Core, sample_book
-from bythebook.cli.core import opened_core
+from bythebook.cli.core import open_core
 from bythebook.cli.terminal import err, say
 from bythebook.errors import BadQuestions
-from bythebook.evaluate.articles import foreign_auroc, paragraph_recall
 from bythebook.evaluate.report import Figures, summarise
-from bythebook.evaluate.run import Asked, ask_all
-from bythebook.evaluate.sets import Article, ArticleReader, load_articles, load_questions
+from bythebook.evaluate.run import QuestionResult, ask_all
+from bythebook.evaluate.sets import EvalQuestion, load_questions
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import load_settings
 
+_WARM_UP = 3  # questions asked before the clock counts, so that models are loaded
+
 
 def evaluate(
-    file: Annotated[
-        Path, typer.Argument(help="Questions as JSON lines, or articles in SQuAD's form.")
-    ],
-    book: Annotated[str | None, typer.Option(help="Ask this book; else the sample book.")] = None,
-    also: Annotated[
-        list[Path] | None, typer.Option(help="SQuAD: more articles for the book.")
+    file: Annotated[Path, typer.Argument(help="Questions as JSON lines.")],
+    book: Annotated[
+        str | None, typer.Option(help="The book to ask; default: the sample book.")
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Only the questions of this split.")] = None,
-    most: Annotated[
-        int, typer.Option(help="SQuAD: questions to answer, drawn by a fixed seed.")
-    ] = 400,
+    split: Annotated[str | None, typer.Option(help="Ask only the questions of this split.")] = None,
     json_path: Annotated[
-        Path | None, typer.Option("--json", help="Write figures and answers here.")
+        Path | None, typer.Option("--json", help="Write figures and answers to this file.")
     ] = None,
 ) -> None:
     """Measure retrieval, answers, refusals, quotes and speed on a question set."""
-    if file.suffix == ".json":
-        sections, asked = _evaluate_articles(file, also or [], most)
-    else:
-        sections, asked = _evaluate_questions(file, book, split)
+    results = _ask_questions(_choose_questions(file, split), book)
+    sections = {
+        f"{file.name}, {name}": summarise([one for one in results if one.question.split == name])
+        for name in sorted({one.question.split for one in results})
+    }
     for name, figures in sections.items():
-        _table(name, figures)
+        _print_table(name, figures)
     if json_path is not None:
-        json_path.parent.mkdir(parents=True, exist_ok=True)
-        value = {
-            "file": file.name,
-            "figures": sections,
-            "questions": [asdict(one) for one in asked],
-        }
-        json_path.write_text(json.dumps(value, indent=1, ensure_ascii=False), "utf-8")
-        say(f"Written to {json_path}", "dim")
+        _write_json(json_path, file.name, sections, results)
 
 
-def _evaluate_questions(
-    file: Path, book: str | None, split: str | None
-) -> tuple[dict[str, Figures], list[Asked]]:
-    questions = [q for q in load_questions(file) if split in {None, q.split}]
+def _choose_questions(file: Path, split: str | None) -> list[EvalQuestion]:
+    questions = [one for one in load_questions(file) if split in {None, one.split}]
     if not questions:
         raise BadQuestions(
-            f"{file.name} has no split {split!r}.", "Leave --split out, or name one it has."
+            f"{file.name} has no split {split!r}.", "Omit --split, or name a split of the file."
         )
-    with _library(book) as (core, book_id):
-        asyncio.run(ask_all(questions[:3], core.ask, book_id, _silent))  # warm up: models load once
-        asked = asyncio.run(ask_all(questions, core.ask, book_id, _show))
-    splits = sorted({one.question.split for one in asked})
-    return {
-        f"{file.name}, {name}": summarise([one for one in asked if one.question.split == name])
-        for name in splits
-    }, asked
+    return questions
+
+
+def _ask_questions(questions: Sequence[EvalQuestion], book: str | None) -> list[QuestionResult]:
+    with _open_book(book) as (core, book_id):
+        asyncio.run(ask_all(questions[:_WARM_UP], core.ask, book_id, _ignore_progress))
+        return asyncio.run(ask_all(questions, core.ask, book_id, show_progress))
 
 
 @contextmanager
-def _library(book: str | None) -> Iterator[tuple[Core, str]]:
-    """Give a live book, or the sample book in a library of its own."""
+def _open_book(book: str | None) -> Iterator[tuple[Core, str]]:
+    """Open a published book, or ingest the sample book into a temporary library."""
     if book is not None:
-        with opened_core() as core:
+        with open_core() as core:
             yield core, core.library.book(book).book_id
         return
-    with _scratch_core() as core:
-        asyncio.run(ingest(IngestOrder(str(sample_book()), "sample"), core.ingest, lambda _: None))
-        yield core, "sample"
-
-
-@contextmanager
-def _scratch_core() -> Iterator[Core]:
     with tempfile.TemporaryDirectory(prefix="bythebook-eval-") as folder:
         core = Core(load_settings().model_copy(update={"data_dir": Path(folder)}))
         try:
-            yield core
+            order = IngestOrder(str(sample_book()), "sample")
+            asyncio.run(ingest(order, core.ingest, lambda _: None))
+            yield core, "sample"
         finally:
             core.close()
 
 
-def _evaluate_articles(
-    file: Path, also: Sequence[Path], most: int
-) -> tuple[dict[str, Figures], list[Asked]]:
-    report = load_articles(file)
-    articles = [*report, *(article for path in also for article in load_articles(path))]
-    spans = {article.document.document_id: article.paragraphs for article in articles}
-    with _scratch_core() as core:
-        _publish(core, "all", articles)
-        without = {}
-        for number, article in enumerate(report):
-            name = f"without-{number}"
-            _publish(core, name, [other for other in articles if other is not article])
-            without[article.document.document_id] = name
-        recall = asyncio.run(paragraph_recall(report, "all", core.ask, spans))
-        foreign = asyncio.run(foreign_auroc(report, without, core.ask))
-        questions = [question for article in report for question in article.questions]
-        chosen = random.Random(1).sample(questions, min(most, len(questions)))  # noqa: S311 - a fixed draw
-        asked = asyncio.run(ask_all(chosen, core.ask, "all", _show))
-    retrieval: Mapping[str, float] = {"gold paragraph in the first five": recall, **foreign}
-    name = f"{file.name}, book of {len(articles)} articles"
-    return {
-        f"{name}: retrieval": retrieval,
-        f"{name}: {len(asked)} questions": summarise(asked),
-    }, asked
-
-
-def _publish(core: Core, book_id: str, articles: Sequence[Article]) -> None:
-    ports = replace(core.ingest, reader=ArticleReader(tuple(articles)))
-    asyncio.run(ingest(IngestOrder(book_id, book_id), ports, lambda _: None))
-
-
-def _silent(_done: int, _total: int) -> None:
+def _ignore_progress(_done: int, _total: int) -> None:
     """Show nothing."""
 
 
-def _show(done: int, total: int) -> None:
+def show_progress(done: int, total: int) -> None:
+    """Count questions on a terminal; print nothing elsewhere."""
     if err.is_terminal and (done % 10 == 0 or done == total):
         err.print(f"\r{done}/{total}", end="" if done < total else "\n")
 
 
-def _table(name: str, figures: Figures) -> None:
+def _print_table(name: str, figures: Figures) -> None:
     say(name, "bold")
     for row, value in figures.items():
         shown = f"{value:.0f}" if value == int(value) and value > 1 else f"{value:.3f}"
         say(f"  {row:<48} {shown:>9}")
     say()
+
+
+def _write_json(
+    path: Path, name: str, sections: Mapping[str, Figures], results: Sequence[QuestionResult]
+) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    value = {"file": name, "figures": sections, "questions": [asdict(one) for one in results]}
+    path.write_text(json.dumps(value, indent=1, ensure_ascii=False), "utf-8")
+    say(f"Written to {path}", "dim")

@@ -8,7 +8,7 @@ from bythebook.settings import load_settings
 
 
 def migrate() -> None:
-    """Bring the records database up to date; the file in the data folder needs no such care."""
+    """Bring the records database up to date; the file in the data folder is updated automatically."""
     core = Core(load_settings())
 
     async def run() -> tuple[bool, str]:

@@ -1,7 +1,8 @@
-"""An ingest run at the terminal: its progress as it goes, its report in the end."""
+"""An ingest run at the terminal: its progress, then its report."""
 
 import os
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +22,7 @@ from rich.text import Text
 from bythebook.cli.terminal import err, out, say
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import InputError
-from bythebook.http.report_page import report_file
+from bythebook.http.pages.ingest_report import render_report
 from bythebook.ingest.report import OnProgress, Stage
 from bythebook.ingest.report import Progress as IngestProgress
 
@@ -33,11 +34,12 @@ _STAGES: dict[Stage, str] = {
     "copying": "Copying",
 }
 _SHOWN = 5  # of what may be many
+_LEAST_SECONDS = 1.0  # that a rate is measured over
 
 
 @contextmanager
 def ingest_progress() -> Iterator[OnProgress]:
-    """Show a bar for each stage with rate and time left; nothing where there is no terminal."""
+    """Show a bar for each stage with rate and time left; nothing without a terminal."""
     columns = (
         TextColumn("{task.description:<11}"),
         BarColumn(complete_style="cyan"),
@@ -47,6 +49,7 @@ def ingest_progress() -> Iterator[OnProgress]:
     )
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         tasks: dict[Stage, TaskID] = {}
+        pace = Pace()
 
         def show(progress: IngestProgress) -> None:
             if progress.stage not in tasks:
@@ -54,24 +57,37 @@ def ingest_progress() -> Iterator[OnProgress]:
                 tasks[progress.stage] = bar.add_task(name, total=None, note="")
             task = tasks[progress.stage]
             bar.update(task, completed=progress.done, total=progress.total or None)
-            if note := progress.reader or _rate(progress, bar, task):
+            if note := progress.reader or pace.note(progress.tokens):
                 bar.update(task, note=note)
 
         yield show
 
 
-def _rate(progress: IngestProgress, bar: Progress, task: TaskID) -> str:
-    elapsed = bar.tasks[bar.task_ids.index(task)].elapsed or 0
-    return f"{progress.tokens / elapsed:,.0f} tokens/s" if elapsed and progress.tokens else ""
+class Pace:
+    """How fast tokens are embedded, measured from the first report on."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._first: tuple[float, int] | None = None
+
+    def note(self, tokens: int) -> str:
+        """Give the rate in words; nothing until there has been time to measure it."""
+        if not tokens:
+            return ""
+        now = self._clock()
+        # How long the first batch took is not known: only what follows it is counted.
+        began, before = self._first = self._first or (now, tokens)
+        elapsed = now - began
+        return f"{(tokens - before) / elapsed:,.0f} tokens/s" if elapsed >= _LEAST_SECONDS else ""
 
 
 def report_values(report: IngestReport) -> dict[str, Any]:
-    """Give a report as plain values, its sums included."""
+    """Return a report as plain values, including its totals."""
     return {**asdict(report), **report.totals()}
 
 
 def require_writable(path: Path | None, option: str) -> None:
-    """Say before the work, not after it, that what it makes has no place to go."""
+    """Raise InputError before the work if its result cannot be written."""
     if path is None:
         return
     folder = next(folder for folder in path.absolute().parents if folder.exists())
@@ -80,13 +96,13 @@ def require_writable(path: Path | None, option: str) -> None:
 
 
 def write_report(report: IngestReport, path: Path) -> None:
-    """Write a report as a page that needs nothing else."""
+    """Write a report as a self-contained page."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(report_file(report), "utf-8")
+    path.write_text(render_report(report), "utf-8")
 
 
 def print_report(report: IngestReport) -> None:
-    """Sum a run up in a few lines, and name what a person should look at."""
+    """Summarize a run in a few lines, with what a person should check."""
     done = "Published" if report.published else "Would publish"
     say(f"{done} {report.book_id}: {report.title}", "bold")
     documents = f"{len(report.documents)} document{'' if len(report.documents) == 1 else 's'}"

@@ -3,28 +3,29 @@
 import asyncio
 import logging
 import socket
+import sys
 from typing import Annotated
 
 import typer
-import uvicorn
 
-from bythebook.ask.retrieve import require_embedder
+from bythebook.ask import require_embedder
 from bythebook.bootstrap import Core, sample_book
+from bythebook.calibrate.after_publishing import live_fit
 from bythebook.calibrate.pipeline import warning_of
-from bythebook.cli.calibrating import fit_published, live_fit, print_scores
+from bythebook.cli.calibrating import fit_after_publishing, print_scores
 from bythebook.cli.reporting import ingest_progress, print_report
 from bythebook.cli.terminal import say
-from bythebook.errors import InputError, RecordsFailed, RecordsOutdated, StoreFailed
+from bythebook.errors import DamagedBook, InputError, RecordsFailed, RecordsOutdated, StoreFailed
 from bythebook.http.app import create_app
-from bythebook.http.draining import Draining
+from bythebook.http.wire.server import make_server
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.operate.keyring import KeyRing
-from bythebook.settings import Settings, load_settings
+from bythebook.operate.soundness import find_damaged
+from bythebook.settings import Settings, load_settings, without_brackets
 
 _log = logging.getLogger("bythebook.serve")
 DEMO_BOOK = "physical-ai"
-GRACE_SECONDS = 10
-_STREAMS_SHARE = 0.8  # of the grace time; the rest is for sending their ends and closing the parts
+_SWITCH_SECONDS = 0.001
 
 
 def serve(
@@ -43,17 +44,17 @@ def demo(
     core = Core(_settings(host, port))
     _require_loopback(core)
     _require_free(core.settings)
-    before = live_fit(core, DEMO_BOOK)
+    before = live_fit(DEMO_BOOK, core.library, core.calibrations)
     with ingest_progress() as show:
         report = asyncio.run(ingest(IngestOrder(str(sample_book()), DEMO_BOOK), core.ingest, show))
-        scores = fit_published(core, report, before, show)
+        scores = fit_after_publishing(core, report, before, show)
     print_report(report)
     print_scores(DEMO_BOOK, scores)
     url = core.settings.reader_url
     say()
     say("Open  ", "bold")
     say(f"  {url}/                   ask the book")
-    say(f"  {url}/read/{DEMO_BOOK}   read it, with the same field beside the text")
+    say(f"  {url}/read/{DEMO_BOOK}   read it, with the same field next to the text")
     say(f"  {url}/docs               the HTTP contracts")
     say("Or try", "bold")
     body = '{"query": "How do ROS 2 nodes communicate?"}'
@@ -65,7 +66,8 @@ def demo(
 
 def _settings(host: str | None, port: int | None) -> Settings:
     settings = load_settings()
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    bare = host and without_brackets(host)
+    given = {name: value for name, value in (("host", bare), ("port", port)) if value is not None}
     return settings.model_copy(update=given)
 
 
@@ -75,37 +77,23 @@ def _run(core: Core) -> None:
     _require_free(settings)
     core.log()
     _require_embedder(core)
+    _report_damage(core)
     asyncio.run(_open_records(core))
     service = core.service()
-    config = uvicorn.Config(
-        create_app(service),
+    # Judging is partly Python; at the default of 5 ms each request would wait for it many times.
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    app = create_app(service)
+    make_server(
+        app,
+        service.draining,
         host=settings.host,
         port=settings.port,
-        log_config=None,  # its lines go where all others go
-        access_log=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        server_header=False,
-        proxy_headers=False,  # X-Forwarded-For is read by our own rule
-    )
-    DrainingServer(config, service.draining).run()
-
-
-class DrainingServer(uvicorn.Server):
-    """Ends open streams with their last event before it stops, also those that take too long."""
-
-    def __init__(self, config: uvicorn.Config, draining: Draining) -> None:
-        super().__init__(config)
-        self._draining = draining
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop within the grace time."""
-        grace = self.config.timeout_graceful_shutdown or GRACE_SECONDS
-        self._draining.begin(grace * _STREAMS_SHARE)
-        await super().shutdown(sockets)
+        grace_seconds=settings.grace_seconds,
+    ).run()
 
 
 def _require_loopback(core: Core) -> None:
-    """Without keys the service is open, so it stays on this machine."""
+    """Raise InputError for a service without keys that others could reach."""
 
     async def has_usable_key() -> bool:
         async with core.keys() as store:
@@ -114,7 +102,9 @@ def _require_loopback(core: Core) -> None:
             except RecordsOutdated:
                 raise
             except RecordsFailed:
-                return True  # not known: elsewhere than on this machine the service never opens
+                return (
+                    True  # unknown: treat as no keys, so that others cannot reach an open service
+                )
 
     if not core.settings.on_loopback and not asyncio.run(has_usable_key()):
         raise InputError(
@@ -124,7 +114,7 @@ def _require_loopback(core: Core) -> None:
 
 
 async def _open_records(core: Core) -> None:
-    """See that records can be kept, before the first reader comes; a server may come up later."""
+    """Check that records can be stored before serving; a database server may start later."""
     async with core.database() as database:
         try:
             await database.open()
@@ -135,16 +125,27 @@ async def _open_records(core: Core) -> None:
 
 
 def _require_embedder(core: Core) -> None:
-    """Refuse to serve books that another embedder indexed; warn of scores that nobody has seen."""
+    """Raise an error for books of another embedder; warn about scores that are not fitted."""
     try:
         books = core.library.books()
-    except StoreFailed as error:  # a damaged one can be put right while the others are served
+    except DamagedBook:  # reported with all others, and repaired while they are served
+        return
+    except StoreFailed as error:
         _log.error("%s", error.what)
         return
     for book in books:
         require_embedder(book, core.embedder)
         if warning := warning_of(book, core.calibrations.of(book)):
             _log.warning("%s", warning)
+
+
+def _report_damage(core: Core) -> None:
+    """Say at the start, not at the first question, which books must be ingested again."""
+    try:
+        for damaged in find_damaged(core.library):
+            _log.error("%s %s", damaged.what, damaged.help_message)
+    except StoreFailed as error:  # one book that cannot be read; the others are served
+        _log.error("%s", error.what)
 
 
 def _require_free(settings: Settings) -> None:

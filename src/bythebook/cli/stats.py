@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bythebook.bootstrap import Core
-from bythebook.cli.core import opened_core
+from bythebook.cli.core import open_core
 from bythebook.cli.terminal import out, say
 from bythebook.domain.records import AskedQuestion, DayCount, QueryStats
 from bythebook.errors import InputError
@@ -22,13 +22,13 @@ _DATES = ["%Y-%m-%d"]
 
 
 def stats(
-    days: Annotated[int, typer.Option(help="How many days, today among them.", min=1)] = 30,
+    days: Annotated[int, typer.Option(help="How many days, including today.", min=1)] = 30,
     since: Annotated[
         datetime | None,
         typer.Option(formats=_DATES, help="First day (UTC); instead of --days."),
     ] = None,
     until: Annotated[
-        datetime | None, typer.Option(formats=_DATES, help="Last day (UTC); without: today.")
+        datetime | None, typer.Option(formats=_DATES, help="Last day (UTC); default: today.")
     ] = None,
     book: Annotated[
         str | None, typer.Option(help="Only questions to this book, or best found in it.")
@@ -36,9 +36,9 @@ def stats(
     most: Annotated[int, typer.Option(help="Length of each list.", min=1, max=1000)] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Sum up what readers asked; works while the service runs."""
+    """Summarize what readers asked; works while the service runs."""
     first, end = _period(days, since, until)
-    with opened_core() as core:
+    with open_core() as core:
         found = asyncio.run(_read(core, first, end, book, most))
     if as_json:
         out.print_json(json.dumps(_values(found, first, end)))
@@ -57,7 +57,7 @@ def stats(
 
 
 def _period(days: int, since: datetime | None, until: datetime | None) -> tuple[datetime, datetime]:
-    """Give the first moment of the period and the first after it."""
+    """Return the first moment of the period and the first after it."""
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     try:
         last = until.replace(tzinfo=UTC) if until else today
@@ -73,7 +73,7 @@ def _period(days: int, since: datetime | None, until: datetime | None) -> tuple[
 async def _read(
     core: Core, first: datetime, end: datetime, book: str | None, most: int
 ) -> QueryStats:
-    from bythebook.adapters.sql.query_log import SqlQueryLog
+    from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 
     async with core.database() as database:
         return await SqlQueryLog(database).stats(first, end, book_id=book, most=most)
@@ -81,8 +81,8 @@ async def _read(
 
 def _values(found: QueryStats, first: datetime, end: datetime) -> dict[str, Any]:
     values = asdict(found) | {"refusal_rates": found.refusal_rates}
-    for told, one in zip(values["models"], found.models, strict=True):
-        told["dropped_share"] = one.dropped_share
+    for model_values, one in zip(values["models"], found.models, strict=True):
+        model_values["dropped_share"] = one.dropped_share
     period = {"since": first.date(), "until": (end - _DAY).date()}
     plain: dict[str, Any] = json.loads(json.dumps(period | values, default=_plain))
     return plain
@@ -156,7 +156,7 @@ def _print_chapters(found: QueryStats) -> None:
 def _print_models(found: QueryStats) -> None:
     if not found.models:
         return
-    table = _table("Language models: sentences that the book does not bear out were dropped")
+    table = _table("Language models: sentences that the book does not support were dropped")
     table.add_column()
     for _ in range(4):
         table.add_column(justify="right")
@@ -188,5 +188,5 @@ def _table(title: str) -> Table:
 
 
 def _line(text: str) -> str:
-    """Set what a reader wrote on one line, without anything that steers a terminal."""
+    """Put a reader's text on one line, without control characters."""
     return " ".join("".join(one if one.isprintable() else " " for one in text).split())

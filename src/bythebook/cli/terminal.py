@@ -1,4 +1,4 @@
-"""How things look in a terminal: calm, one accent, no banners."""
+"""How output looks in a terminal: calm, one accent, no banners."""
 
 import io
 import sys
@@ -10,14 +10,16 @@ from rich.text import Text
 from bythebook.errors import ByTheBookError
 
 for _stream in (sys.stdout, sys.stderr):
-    if isinstance(_stream, io.TextIOWrapper):  # what a terminal cannot show must not stop a run
+    if isinstance(
+        _stream, io.TextIOWrapper
+    ):  # a character that the terminal cannot show must not stop a run
         _stream.reconfigure(errors="backslashreplace")
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def fail(error: ByTheBookError) -> NoReturn:
-    """Say what went wrong and what to do about it, and leave with exit code 2."""
+    """Print what went wrong and what to do, and exit with code 2."""
     err.print(Text.assemble(("Error: ", "bold red"), error.what))
     if error.help_message:
         err.print(Text(error.help_message))

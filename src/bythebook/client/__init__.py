@@ -1,12 +1,12 @@
-"""A Python client of a ByTheBook service, for programs that block and for programs that await.
+"""A Python client for a ByTheBook service, blocking or asynchronous.
 
     with Client("http://127.0.0.1:8000") as book:
         result = book.query("How do ROS 2 nodes communicate?")
 
-It needs httpx and pydantic, and nothing else of this package.
+It needs httpx and pydantic, and no other part of this package.
 """
 
-from bythebook.client.clients import AsyncChatStream, AsyncClient, ChatStream, Client
+from bythebook.client.clients import AsyncClient, Client
 from bythebook.client.failures import (
     ApiError,
     ClientError,
@@ -45,6 +45,7 @@ from bythebook.client.results import (
     Retrieval,
     SearchResult,
 )
+from bythebook.client.streams import AsyncChatStream, ChatStream
 
 __all__ = [
     "Answer",

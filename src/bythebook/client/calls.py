@@ -1,4 +1,4 @@
-"""Each call as a value: what to send, and how to read what comes back."""
+"""Each call as a value: the request, and how to read its response."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ ChatScope = Literal["selection", "section", "book"]
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One request; `read` makes its result of the body."""
+    """One request; `read` turns the body into the result."""
 
     method: str
     path: str
@@ -35,8 +35,8 @@ class Call(Generic[T]):
     request_id: Id | None = None
     streams: bool = False
 
-    def streamed(self) -> "Call[T]":
-        """Give the same call, answered as a stream."""
+    def as_stream(self) -> "Call[T]":
+        """Return the same call with a stream as response."""
         return replace(self, path="/chat/stream", streams=True)
 
 
@@ -49,11 +49,11 @@ def query(
     book: str | None = None,
     request_id: Id | None = None,
 ) -> Call[QueryResult]:
-    """Ask by contract A: an answer with a quote for each sentence, or a refusal by type."""
-    body = _given(
+    """Ask by contract A: an answer with a quote for each sentence, or a typed refusal."""
+    body = _drop_none(
         query=question, selected_text=selected_text, top_k=top_k, session_id=session_id, book=book
     )
-    return Call("POST", "/api/query", _reads(QueryResult), body, request_id)
+    return Call("POST", "/api/query", _reader_of(QueryResult), body, request_id)
 
 
 def rag(
@@ -64,9 +64,9 @@ def rag(
     book: str | None = None,
     request_id: Id | None = None,
 ) -> Call[RagResult]:
-    """Ask by contract B: a short answer with its pages."""
-    body = _given(query=question, top_k=top_k, model=model, book=book)
-    return Call("POST", "/query", _reads(RagResult), body, request_id)
+    """Ask by contract B: a short answer with its source pages."""
+    body = _drop_none(query=question, top_k=top_k, model=model, book=book)
+    return Call("POST", "/query", _reader_of(RagResult), body, request_id)
 
 
 def chat(
@@ -81,8 +81,8 @@ def chat(
     metadata: Mapping[str, Any] | None = None,
     request_id: Id | None = None,
 ) -> Call[ChatResult]:
-    """Ask by contract C, within a conversation; without a session a new one begins."""
-    body = _given(
+    """Ask by contract C, in a conversation; without a session id a new one starts."""
+    body = _drop_none(
         message=message,
         session_id=session_id,
         top_k=top_k,
@@ -92,17 +92,19 @@ def chat(
         book=book,
         metadata=metadata,
     )
-    return Call("POST", "/chat/run", _reads(ChatResult), body, request_id)
+    return Call("POST", "/chat/run", _reader_of(ChatResult), body, request_id)
 
 
 def history(session_id: Id, *, request_id: Id | None = None) -> Call[Conversation]:
-    """Give the messages of a conversation, oldest first."""
-    return Call("GET", _session(session_id) + "/history", _reads(Conversation), None, request_id)
+    """Get the messages of a conversation, oldest first."""
+    return Call(
+        "GET", _session_path(session_id) + "/history", _reader_of(Conversation), None, request_id
+    )
 
 
 def delete_session(session_id: Id, *, request_id: Id | None = None) -> Call[None]:
-    """Delete a conversation with every message of it."""
-    return Call("DELETE", _session(session_id), _nothing, None, request_id)
+    """Delete a conversation with all its messages."""
+    return Call("DELETE", _session_path(session_id), _read_nothing, None, request_id)
 
 
 def ask(
@@ -112,9 +114,9 @@ def ask(
     book: str | None = None,
     request_id: Id | None = None,
 ) -> Call[AskResult]:
-    """Ask by contract D: an answer with the chunks and their words that show why."""
-    body = _given(question=question, selected_text=selected_text, book=book)
-    return Call("POST", "/ask", _reads(AskResult), body, request_id)
+    """Ask by contract D: an answer with its chunks and the evidence in them."""
+    body = _drop_none(question=question, selected_text=selected_text, book=book)
+    return Call("POST", "/ask", _reader_of(AskResult), body, request_id)
 
 
 def search(
@@ -124,26 +126,26 @@ def search(
     limit: int | None = None,
     request_id: Id | None = None,
 ) -> Call[SearchResult]:
-    """Find the sections nearest to a question or to words, at once; nothing is judged or kept."""
-    asked = urlencode(_given(q=words, book=book, limit=limit))
-    return Call("GET", f"/search?{asked}", _reads(SearchResult), None, request_id)
+    """Find the sections nearest to a question or to some words; quick, without judging or logging."""
+    parameters = urlencode(_drop_none(q=words, book=book, limit=limit))
+    return Call("GET", f"/search?{parameters}", _reader_of(SearchResult), None, request_id)
 
 
 def feedback(
     of_request: Id, *, helpful: bool, reason: str | None = None, request_id: Id | None = None
 ) -> Call[None]:
-    """Say whether the answer to an earlier request helped."""
-    body = _given(request_id=of_request, helpful=helpful, reason=reason)
-    return Call("POST", "/feedback", _nothing, body, request_id)
+    """Report whether the answer to an earlier request helped."""
+    body = _drop_none(request_id=of_request, helpful=helpful, reason=reason)
+    return Call("POST", "/feedback", _read_nothing, body, request_id)
 
 
 def health(*, request_id: Id | None = None) -> Call[HealthResult]:
-    """Say how each part of the service does."""
-    return Call("GET", "/health", _reads(HealthResult), None, request_id)
+    """Get the health of each part of the service."""
+    return Call("GET", "/health", _reader_of(HealthResult), None, request_id)
 
 
-def _given(**fields: Any) -> dict[str, Any]:
-    """Leave out what was not given, so that the service's own defaults hold."""
+def _drop_none(**fields: Any) -> dict[str, Any]:
+    """Leave out arguments that are None, so that the service's defaults apply."""
     return {
         name: str(value) if isinstance(value, UUID) else value
         for name, value in fields.items()
@@ -151,13 +153,13 @@ def _given(**fields: Any) -> dict[str, Any]:
     }
 
 
-def _session(session_id: Id) -> str:
+def _session_path(session_id: Id) -> str:
     return f"/session/{quote(str(session_id), safe='')}"
 
 
-def _reads(model: type[M]) -> Callable[[bytes], M]:
+def _reader_of(model: type[M]) -> Callable[[bytes], M]:
     return model.model_validate_json
 
 
-def _nothing(_body: bytes) -> None:
-    """Read nothing: success is all there is to say."""
+def _read_nothing(_body: bytes) -> None:
+    """Ignore the body: only success matters."""

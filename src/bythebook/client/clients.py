@@ -1,14 +1,12 @@
-"""The two clients: calls are built and read in common, only sending differs."""
+"""The two clients: they share how calls are built and read, and differ in how they send."""
 
 import asyncio
 import time
 from collections.abc import (
     AsyncGenerator,
-    AsyncIterator,
     Callable,
     Coroutine,
     Generator,
-    Iterator,
 )
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -19,23 +17,24 @@ from pydantic import SecretStr
 from bythebook.client import calls
 from bythebook.client.calls import Call
 from bythebook.client.events import ChatReader
-from bythebook.client.failures import error_of, failures_told, retry_after
+from bythebook.client.failures import error_from_response, retry_after, translate_errors
 from bythebook.client.results import ChatEvent
+from bythebook.client.streams import AsyncChatStream, ChatStream
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Sender = httpx.Client | httpx.AsyncClient
-SECONDS = 60.0  # without a byte; a stream sends a sign of life more often
-_LONGEST_PAUSE = 60  # seconds; a service that wants more is left to the caller
+SECONDS = 60.0  # without a byte; a stream sends keep-alive comments more often
+_LONGEST_PAUSE = 60  # seconds; longer waits are left to the caller
 _WORTH_RETRYING = frozenset({429, 503})
 
 
-class _Terms:
-    """What both clients know: where the service is, the key, and how often to try again."""
+class _ClientSettings:
+    """The common settings of both clients: address, key and number of retries."""
 
     def __init__(self, base_url: str, key: str | None, retries: int) -> None:
         if key is not None and not (key and key.isascii() and key.isprintable()):
-            raise ValueError("key must be printable ASCII")  # and is not repeated here
+            raise ValueError("key must be printable ASCII")  # the message must not contain it
         self._base_url = base_url.rstrip("/")
         self._key = SecretStr(key) if key else None
         self._retries = retries
@@ -43,7 +42,7 @@ class _Terms:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._base_url!r})"
 
-    def _request(self, sender: Sender, call: Call[Any]) -> httpx.Request:
+    def _build_request(self, sender: Sender, call: Call[Any]) -> httpx.Request:
         headers = {"Accept": "text/event-stream" if call.streams else "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key.get_secret_value()}"
@@ -52,55 +51,15 @@ class _Terms:
         url = self._base_url + call.path
         return sender.build_request(call.method, url, headers=headers, json=call.body)
 
-    def _pause(self, response: httpx.Response, attempt: int) -> int | None:
-        """Give the seconds to wait before another attempt; none where that makes no sense."""
+    def _choose_pause(self, response: httpx.Response, attempt: int) -> int | None:
+        """Return the seconds to wait before a retry; None for no retry."""
         seconds = retry_after(response)
         if response.status_code not in _WORTH_RETRYING or attempt >= self._retries:
             return None
         return seconds if seconds is not None and seconds <= _LONGEST_PAUSE else None
 
 
-class ChatStream(Iterator[ChatEvent]):
-    """The events of an answer; leaving them early, best by `with`, closes the connection."""
-
-    def __init__(self, events: Generator[ChatEvent, None, None]) -> None:
-        self._events = events
-
-    def __next__(self) -> ChatEvent:
-        return next(self._events)
-
-    def close(self) -> None:
-        """Leave the stream."""
-        self._events.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class AsyncChatStream(AsyncIterator[ChatEvent]):
-    """The events of an answer; leaving them early, best by `async with`, closes the connection."""
-
-    def __init__(self, events: AsyncGenerator[ChatEvent, None]) -> None:
-        self._events = events
-
-    async def __anext__(self) -> ChatEvent:
-        return await anext(self._events)
-
-    async def aclose(self) -> None:
-        """Leave the stream."""
-        await self._events.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-
-def _blocking(build: Callable[P, Call[T]]) -> Callable[Concatenate["Client", P], T]:
+def _make_method(build: Callable[P, Call[T]]) -> Callable[Concatenate["Client", P], T]:
     @wraps(build)
     def method(client: "Client", /, *args: P.args, **kwargs: P.kwargs) -> T:
         return client.send(build(*args, **kwargs))
@@ -108,17 +67,17 @@ def _blocking(build: Callable[P, Call[T]]) -> Callable[Concatenate["Client", P],
     return method
 
 
-def _blocking_stream(
+def _make_stream_method(
     build: Callable[P, Call[T]],
 ) -> Callable[Concatenate["Client", P], ChatStream]:
     @wraps(build)
     def method(client: "Client", /, *args: P.args, **kwargs: P.kwargs) -> ChatStream:
-        return client.stream(build(*args, **kwargs).streamed())
+        return client.stream(build(*args, **kwargs).as_stream())
 
     return method
 
 
-def _awaited(
+def _make_async_method(
     build: Callable[P, Call[T]],
 ) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
     @wraps(build)
@@ -130,20 +89,20 @@ def _awaited(
     return method
 
 
-def _awaited_stream(
+def _make_async_stream_method(
     build: Callable[P, Call[T]],
 ) -> Callable[Concatenate["AsyncClient", P], AsyncChatStream]:
     @wraps(build)
     def method(client: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> AsyncChatStream:
-        return client.stream(build(*args, **kwargs).streamed())
+        return client.stream(build(*args, **kwargs).as_stream())
 
     return method
 
 
-class Client(_Terms):
-    """Calls a service and waits for the answer.
+class Client(_ClientSettings):
+    """Calls a service and blocks until the response.
 
-    `retries` is how often a 429 or 503 is tried again, after the time that the service names.
+    `retries` is how often a 429 or 503 is retried, after the time in Retry-After.
     """
 
     def __init__(
@@ -153,35 +112,36 @@ class Client(_Terms):
         key: str | None = None,
         timeout: float = SECONDS,
         retries: int = 0,
-        http: httpx.Client | None = None,  # one of your own, which stays open and keeps its timeout
+        http: httpx.Client
+        | None = None,  # your own client, which keeps its timeout and is not closed
     ) -> None:
         super().__init__(base_url, key, retries)
         self._sender = http or httpx.Client(timeout=timeout)
-        self._owned = http is None
+        self._owns_sender = http is None
 
-    query = _blocking(calls.query)
-    rag = _blocking(calls.rag)
-    chat = _blocking(calls.chat)
-    chat_stream = _blocking_stream(calls.chat)
-    history = _blocking(calls.history)
-    delete_session = _blocking(calls.delete_session)
-    ask = _blocking(calls.ask)
-    search = _blocking(calls.search)
-    feedback = _blocking(calls.feedback)
-    health = _blocking(calls.health)
+    query = _make_method(calls.query)
+    rag = _make_method(calls.rag)
+    chat = _make_method(calls.chat)
+    chat_stream = _make_stream_method(calls.chat)
+    history = _make_method(calls.history)
+    delete_session = _make_method(calls.delete_session)
+    ask = _make_method(calls.ask)
+    search = _make_method(calls.search)
+    feedback = _make_method(calls.feedback)
+    health = _make_method(calls.health)
 
     def send(self, call: Call[T]) -> T:
-        """Make a call and read its result."""
-        with failures_told():
-            return call.read(self._opened(call).content)
+        """Send a call and return its result."""
+        with translate_errors():
+            return call.read(self._open(call).content)
 
     def stream(self, call: Call[Any]) -> ChatStream:
-        """Make a call when the first event is wanted, and give its events as they come."""
+        """Send a call when the first event is requested, and yield its events as they arrive."""
         return ChatStream(self._events(call))
 
     def _events(self, call: Call[Any]) -> Generator[ChatEvent, None, None]:
-        with failures_told():
-            response = self._opened(call)
+        with translate_errors():
+            response = self._open(call)
             try:
                 reader = ChatReader(response.headers.get("X-Request-ID"))
                 for piece in response.iter_bytes():
@@ -192,10 +152,10 @@ class Client(_Terms):
             finally:
                 response.close()
 
-    def _opened(self, call: Call[Any]) -> httpx.Response:
+    def _open(self, call: Call[Any]) -> httpx.Response:
         attempt = 0
         while True:
-            request = self._request(self._sender, call)
+            request = self._build_request(self._sender, call)
             response = self._sender.send(request, stream=call.streams)
             if response.is_success:
                 return response
@@ -203,15 +163,15 @@ class Client(_Terms):
                 response.read()
             finally:
                 response.close()
-            pause = self._pause(response, attempt)
+            pause = self._choose_pause(response, attempt)
             if pause is None:
-                raise error_of(response)
+                raise error_from_response(response)
             time.sleep(pause)
             attempt += 1
 
     def close(self) -> None:
-        """Let go of connections."""
-        if self._owned:
+        """Close the connections."""
+        if self._owns_sender:
             self._sender.close()
 
     def __enter__(self) -> Self:
@@ -221,8 +181,8 @@ class Client(_Terms):
         self.close()
 
 
-class AsyncClient(_Terms):
-    """Calls a service and lets others run meanwhile; otherwise as Client."""
+class AsyncClient(_ClientSettings):
+    """Calls a service asynchronously; otherwise like Client."""
 
     def __init__(
         self,
@@ -235,31 +195,31 @@ class AsyncClient(_Terms):
     ) -> None:
         super().__init__(base_url, key, retries)
         self._sender = http or httpx.AsyncClient(timeout=timeout)
-        self._owned = http is None
+        self._owns_sender = http is None
 
-    query = _awaited(calls.query)
-    rag = _awaited(calls.rag)
-    chat = _awaited(calls.chat)
-    chat_stream = _awaited_stream(calls.chat)
-    history = _awaited(calls.history)
-    delete_session = _awaited(calls.delete_session)
-    ask = _awaited(calls.ask)
-    search = _awaited(calls.search)
-    feedback = _awaited(calls.feedback)
-    health = _awaited(calls.health)
+    query = _make_async_method(calls.query)
+    rag = _make_async_method(calls.rag)
+    chat = _make_async_method(calls.chat)
+    chat_stream = _make_async_stream_method(calls.chat)
+    history = _make_async_method(calls.history)
+    delete_session = _make_async_method(calls.delete_session)
+    ask = _make_async_method(calls.ask)
+    search = _make_async_method(calls.search)
+    feedback = _make_async_method(calls.feedback)
+    health = _make_async_method(calls.health)
 
     async def send(self, call: Call[T]) -> T:
-        """Make a call and read its result."""
-        with failures_told():
-            return call.read((await self._opened(call)).content)
+        """Send a call and return its result."""
+        with translate_errors():
+            return call.read((await self._open(call)).content)
 
     def stream(self, call: Call[Any]) -> AsyncChatStream:
-        """Make a call when the first event is wanted, and give its events as they come."""
+        """Send a call when the first event is requested, and yield its events as they arrive."""
         return AsyncChatStream(self._events(call))
 
     async def _events(self, call: Call[Any]) -> AsyncGenerator[ChatEvent, None]:
-        with failures_told():
-            response = await self._opened(call)
+        with translate_errors():
+            response = await self._open(call)
             try:
                 reader = ChatReader(response.headers.get("X-Request-ID"))
                 async for piece in response.aiter_bytes():
@@ -271,10 +231,10 @@ class AsyncClient(_Terms):
             finally:
                 await response.aclose()
 
-    async def _opened(self, call: Call[Any]) -> httpx.Response:
+    async def _open(self, call: Call[Any]) -> httpx.Response:
         attempt = 0
         while True:
-            request = self._request(self._sender, call)
+            request = self._build_request(self._sender, call)
             response = await self._sender.send(request, stream=call.streams)
             if response.is_success:
                 return response
@@ -282,15 +242,15 @@ class AsyncClient(_Terms):
                 await response.aread()
             finally:
                 await response.aclose()
-            pause = self._pause(response, attempt)
+            pause = self._choose_pause(response, attempt)
             if pause is None:
-                raise error_of(response)
+                raise error_from_response(response)
             await asyncio.sleep(pause)
             attempt += 1
 
     async def aclose(self) -> None:
-        """Let go of connections."""
-        if self._owned:
+        """Close the connections."""
+        if self._owns_sender:
             await self._sender.aclose()
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Server-sent events: bytes, however they are cut, -> events -> the events of an answer."""
+"""Parses server-sent events from bytes, and reads the events of an answer."""
 
 import codecs
 from collections.abc import Iterator
@@ -7,20 +7,20 @@ from io import IncrementalNewlineDecoder
 
 from pydantic import BaseModel
 
-from bythebook.client.failures import ConnectionFailed, error_event
+from bythebook.client.failures import ConnectionFailed, error_from_event
 from bythebook.client.results import ChatEvent, ChatResult, Content, Done, Retrieval
 
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """An event as it came over the wire."""
+    """An event as it was sent."""
 
     name: str
     data: str
 
 
 class EventParser:
-    """Takes a stream in pieces; a piece may end inside a line or a character."""
+    """Parses a stream in pieces; a piece may end inside a line or a character."""
 
     def __init__(self) -> None:
         utf8 = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
@@ -30,19 +30,19 @@ class EventParser:
         self._data: list[str] = []
 
     def feed(self, piece: bytes) -> Iterator[ServerEvent]:
-        """Give the events that are complete with this piece."""
+        """Yield the events that this piece completes."""
         lines = (self._line + self._decoder.decode(piece)).split("\n")
         self._line = lines.pop()
         for line in lines:
-            yield from self._take(line)
+            yield from self._parse_line(line)
 
-    def _take(self, line: str) -> Iterator[ServerEvent]:
+    def _parse_line(self, line: str) -> Iterator[ServerEvent]:
         if not line:
             if self._data:
                 yield ServerEvent(self._name or "message", "\n".join(self._data))
             self._name, self._data = "", []
             return
-        field, _, value = line.partition(":")  # a comment is a line whose field has no name
+        field, _, value = line.partition(":")  # a comment has an empty field name
         value = value.removeprefix(" ")
         if field == "event":
             self._name = value
@@ -56,7 +56,7 @@ class _Failure(BaseModel):
 
 
 class ChatReader:
-    """Takes the stream of an answer in pieces, up to its one last event."""
+    """Reads the stream of an answer in pieces, up to its last event."""
 
     def __init__(self, request_id: str | None) -> None:
         self._request_id = request_id
@@ -64,7 +64,7 @@ class ChatReader:
         self.ended = False
 
     def feed(self, piece: bytes) -> Iterator[ChatEvent]:
-        """Give the events of a piece; an error event is raised."""
+        """Yield the events of a piece; raise an error event."""
         for event in self._parser.feed(piece):
             if self.ended:
                 return
@@ -78,9 +78,9 @@ class ChatReader:
                     yield Done(result=ChatResult.model_validate_json(event.data))
                 case "error":
                     failure = _Failure.model_validate_json(event.data)
-                    raise error_event(failure.error, failure.message, self._request_id)
+                    raise error_from_event(failure.error, failure.message, self._request_id)
 
     def close(self) -> None:
-        """Say that no more will come."""
+        """Raise ConnectionFailed if the answer is incomplete."""
         if not self.ended:
-            raise ConnectionFailed("The stream broke off before the answer was complete.")
+            raise ConnectionFailed("The stream ended before the answer was complete.")

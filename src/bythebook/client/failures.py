@@ -1,16 +1,16 @@
-"""What can go wrong with a call.
+"""The errors of calls.
 
 ClientError
-├── ConnectionFailed        no connection, a timeout, or one that broke off
-├── UnexpectedResponse      what answers there does not speak this contract
-└── ApiError                the service said no
+├── ConnectionFailed        no connection, a timeout, or a connection that broke
+├── UnexpectedResponse      the response does not follow the contract
+└── ApiError                the service rejected the request or failed
     ├── InvalidRequest      400, 413, 422: the request must change
-    ├── Unauthorized        401: no key, or one that opens nothing
-    ├── Forbidden           403: the key does not open this
+    ├── Unauthorized        401: no key, or an invalid one
+    ├── Forbidden           403: the key does not allow this
     ├── NotFound            404
     ├── RateLimited         429: wait for `retry_after` seconds
-    ├── Unavailable         502, 503, 504: a part of the service does not work now
-    └── ServerFailed        500: a defect of the service
+    ├── Unavailable         502, 503, 504: a part of the service does not work
+    └── ServerFailed        500: a bug in the service
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,19 +23,19 @@ from pydantic import ValidationError
 
 
 class ClientError(Exception):
-    """A call that brought no result."""
+    """A call without a result."""
 
 
 class ConnectionFailed(ClientError):
-    """The service was not reached, or not to the end."""
+    """The service could not be reached, or the connection broke."""
 
 
 class UnexpectedResponse(ClientError):
-    """The response is none that this contract has."""
+    """The response does not follow the contract."""
 
 
 class ApiError(ClientError):
-    """The service refused or failed, and said why."""
+    """The service rejected the request or failed, and gave a reason."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ApiError(ClientError):
         super().__init__(message)
         self.message = message
         self.status = status
-        self.kind = kind  # as the contract that was called names it
+        self.kind = kind  # as named in the contract
         self.request_id = request_id
         self.retry_after = retry_after  # seconds
 
@@ -58,19 +58,19 @@ class ApiError(ClientError):
 
 
 class InvalidRequest(ApiError):
-    """The request must change before it can be answered."""
+    """The request is invalid."""
 
 
 class Unauthorized(ApiError):
-    """No key was given, or it opens nothing."""
+    """The key is missing or invalid."""
 
 
 class Forbidden(ApiError):
-    """The key does not open this, or not from there."""
+    """The key does not allow this, or not from this origin."""
 
 
 class NotFound(ApiError):
-    """There is no such thing, or it is not yours."""
+    """It does not exist, or it belongs to someone else."""
 
 
 class RateLimited(ApiError):
@@ -78,11 +78,11 @@ class RateLimited(ApiError):
 
 
 class Unavailable(ApiError):
-    """A part that the answer needs does not work now."""
+    """A part that the answer needs does not work."""
 
 
 class ServerFailed(ApiError):
-    """A defect of the service."""
+    """The service has a bug."""
 
 
 _CLASSES: Mapping[int, type[ApiError]] = {
@@ -98,7 +98,7 @@ _CLASSES: Mapping[int, type[ApiError]] = {
     503: Unavailable,
     504: Unavailable,
 }
-# An error event comes after the status was sent; this is the status it would have had.
+# An error event comes after the status was sent; this is the status for its kind.
 _STATUS_OF_KIND: Mapping[str, int] = {
     "validation_failed": 422,
     "unauthorized": 401,
@@ -111,12 +111,13 @@ _STATUS_OF_KIND: Mapping[str, int] = {
     "model_timeout": 503,
     "model_failed": 502,
     "database_unavailable": 503,
+    "overloaded": 503,
 }
 
 
 @contextmanager
-def failures_told() -> Iterator[None]:
-    """Tell what fails below a call in our own words."""
+def translate_errors() -> Iterator[None]:
+    """Turn errors of httpx and pydantic into ours."""
     try:
         yield
     except httpx.TimeoutException as error:
@@ -126,16 +127,16 @@ def failures_told() -> Iterator[None]:
             f"The connection failed: {str(error) or type(error).__name__}"
         ) from error
     except ValidationError as error:
-        raise UnexpectedResponse(f"This is no response of the contract: {error}") from error
+        raise UnexpectedResponse(f"The response does not follow the contract: {error}") from error
 
 
-def error_of(response: httpx.Response) -> ClientError:
-    """Read a failure in whichever contract's shape it comes."""
+def error_from_response(response: httpx.Response) -> ClientError:
+    """Read an error in the shape of any contract."""
     try:
         value = response.json()
     except (JSONDecodeError, UnicodeDecodeError):
         value = None
-    found = _kind_and_message(value) if isinstance(value, dict) else None
+    found = _read_error(value) if isinstance(value, dict) else None
     if found is None:
         return UnexpectedResponse(f"Status {response.status_code} without a known error.")
     return _CLASSES.get(response.status_code, ApiError)(
@@ -147,30 +148,30 @@ def error_of(response: httpx.Response) -> ClientError:
     )
 
 
-def error_event(kind: str, message: str, request_id: str | None) -> ApiError:
-    """Make the error of a stream that failed after it had begun."""
+def error_from_event(kind: str, message: str, request_id: str | None) -> ApiError:
+    """Make the error of a stream that failed after its start."""
     status = _STATUS_OF_KIND.get(kind, 500)
     return _CLASSES[status](message, status=status, kind=kind, request_id=request_id)
 
 
 def retry_after(response: httpx.Response) -> int | None:
-    """Give the seconds after which the service wants to be asked again."""
+    """Return the seconds in the Retry-After header."""
     given = response.headers.get("Retry-After", "")
     return int(given) if given.isascii() and given.isdigit() else None
 
 
-def _kind_and_message(value: Mapping[str, Any]) -> tuple[str, str] | None:
+def _read_error(value: Mapping[str, Any]) -> tuple[str, str] | None:
     match value:
         case {"error": {"code": str(kind), "message": str(message)} as error}:  # A
-            return kind, _joined(message, error.get("details"))
+            return kind, _join(message, error.get("details"))
         case {"error_type": str(kind), "error_message": str(message)}:  # B
             return kind, message
-        case {"error": str(kind), "message": str(message)}:  # C, and routes of no contract
-            return kind, _joined(message, value.get("details"))
+        case {"error": str(kind), "message": str(message)}:  # C, and routes outside the contracts
+            return kind, _join(message, value.get("details"))
         case {"error": str(kind), "detail": str(message)}:  # D
             return kind, message
     return None
 
 
-def _joined(message: str, details: object) -> str:
+def _join(message: str, details: object) -> str:
     return f"{message} {details}" if isinstance(details, str) and details else message

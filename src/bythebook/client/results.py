@@ -1,4 +1,4 @@
-"""What calls give back; a field that a newer service adds is passed over."""
+"""The results of calls; unknown fields of a newer service are ignored."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,7 +13,7 @@ class _Result(BaseModel):
 
 
 class Citation(_Result):
-    """A verbatim quote and where it stands."""
+    """A verbatim quote and its place."""
 
     sentence: int  # index of the sentence it supports
     chunk_id: str
@@ -36,7 +36,7 @@ class NearestSection(_Result):
 
 
 class Answer(_Result):
-    """An answer, each sentence of it quoted."""
+    """An answer with a quote for each sentence."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -46,7 +46,7 @@ class Answer(_Result):
 
 
 class Refusal(_Result):
-    """An honest no, and of which kind."""
+    """A refusal and its type."""
 
     reason: str
     refusal_type: str
@@ -54,7 +54,7 @@ class Refusal(_Result):
 
 
 class Metadata(_Result):
-    """How an answer came about."""
+    """How an answer was made."""
 
     chunks_retrieved: int
     processing_time_ms: int
@@ -73,7 +73,7 @@ class QueryResult(_Result):
 
 
 class RagSource(_Result):
-    """A page that an answer rests on."""
+    """A source page of an answer."""
 
     url: str
     page_title: str
@@ -82,7 +82,7 @@ class RagSource(_Result):
 
 
 class RagResult(_Result):
-    """Contract B: an answer with its pages; without a match it has none."""
+    """Contract B: an answer with its source pages; none without a match."""
 
     query: str
     answer: str
@@ -94,7 +94,7 @@ class RagResult(_Result):
 
 
 class ChatSource(_Result):
-    """A chunk that an answer rests on."""
+    """A source chunk of an answer."""
 
     chunk_text: str
     similarity_score: float
@@ -134,7 +134,7 @@ class ChatResult(_Result):
 
 
 class Retrieval(_Result):
-    """The first event of a stream: what was found."""
+    """The first event of a stream: the retrieved chunks."""
 
     num_chunks: int
     average_score: float
@@ -149,7 +149,7 @@ class Content(_Result):
 
 
 class Done(_Result):
-    """The last event of a stream: the answer whole."""
+    """The last event of a stream: the whole answer."""
 
     result: ChatResult
 
@@ -158,7 +158,7 @@ ChatEvent = Retrieval | Content | Done
 
 
 class Message(_Result):
-    """What one side said in a conversation."""
+    """One message of a conversation."""
 
     role: str
     content: str
@@ -179,7 +179,7 @@ class Conversation(_Result):
 
 
 class Chunk(_Result):
-    """A chunk that an answer rests on, and its words that show why."""
+    """A source chunk of an answer, with the evidence in it."""
 
     chunk_id: str
     text: str
@@ -202,7 +202,7 @@ class AskResult(_Result):
 
 
 class FoundSection(_Result):
-    """A section that may hold the answer, by its sentence that fits best."""
+    """A section that may contain the answer, with its best matching sentence."""
 
     chapter: str
     section: str
@@ -212,13 +212,13 @@ class FoundSection(_Result):
 
 
 class SearchResult(_Result):
-    """The sections nearest to a question, best first; whether they answer is not said."""
+    """The sections nearest to a question, best first; they may not answer it."""
 
     sections: tuple[FoundSection, ...]
 
 
 class PartHealth(_Result):
-    """How one part of the service does."""
+    """The health of one part of the service."""
 
     status: str
     latency_ms: float
@@ -226,7 +226,7 @@ class PartHealth(_Result):
 
 
 class HealthResult(_Result):
-    """How all parts of the service do."""
+    """The health of all parts of the service."""
 
     status: str
     dependencies: Mapping[str, PartHealth] = {}

@@ -1,5 +1,6 @@
 """Who asks, and how often they may."""
 
+import ipaddress
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -8,6 +9,7 @@ from bythebook.domain.records import OPEN, ApiKey
 
 WindowName = Literal["key", "session", "ip"]
 WINDOW_SECONDS = 60
+_IPV6_PREFIX = 64  # bits: a subscriber gets a whole /64 and can use any address in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +21,23 @@ class Caller:
 
     @property
     def owner(self) -> str:
-        """Whose the conversations and questions of this caller are."""
+        """The owner of this caller's conversations and questions."""
         return str(self.key.key_id) if self.key else OPEN
 
     @property
+    def holder(self) -> str:
+        """The unit that turns and limits are counted for: a key or, without a key, an address."""
+        return str(self.key.key_id) if self.key else network_of(self.ip)
+
+    @property
     def readable(self) -> tuple[str, ...] | None:
-        """The books that this caller may read; none: all."""
+        """The books that this caller may read; None for all."""
         return self.key.terms.books if self.key else None
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A moving window of a minute that requests are counted in."""
+    """A moving one-minute window in which requests are counted."""
 
     name: WindowName
     holder: str
@@ -39,7 +46,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left of a window after a request was counted, or was not for want of room."""
+    """What is left of a window after a request was counted or rejected."""
 
     window: WindowName
     allowed: bool
@@ -49,5 +56,18 @@ class Allowance:
 
     @property
     def retry_after(self) -> int:
-        """Whole seconds after which there is room again."""
+        """Whole seconds until there is room again."""
         return max(1, math.ceil(self.reset_seconds))
+
+
+def network_of(ip: str | None) -> str:
+    """Return the network of the subscriber that an address probably belongs to."""
+    try:
+        address = ipaddress.ip_address((ip or "").partition("%")[0])
+    except ValueError:
+        return "unknown"
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return str(address.ipv4_mapped)
+        return str(ipaddress.ip_network((address, _IPV6_PREFIX), strict=False))
+    return str(address)

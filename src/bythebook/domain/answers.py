@@ -1,4 +1,4 @@
-"""What a run of the answer path finds and says, and the events it tells on the way."""
+"""What a run of the answer path finds and says, and the events it yields."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ HEAD_ROW = "head"  # the mark of a row that names the columns
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk as the index found it: two scores, not yet one."""
+    """A chunk as the index found it, with two scores that are not fused yet."""
 
     chunk: Chunk
     cosine: float
@@ -34,12 +34,12 @@ class Passage:
 
     chunk: Chunk
     relevance: float
-    cosine: float | None = None  # none for a selection, which nothing retrieved
-    signal: float = 0.0  # what it was ordered by, as the judge knows it; 0 for a selection
+    cosine: float | None = None  # None for a selection, which was not retrieved
+    signal: float = 0.0  # what it was ranked by, on the judge's scale; 0 for a selection
 
     @property
     def is_selection(self) -> bool:
-        """Whether this is the reader's selection rather than a part of the book."""
+        """True for the reader's selection, False for a part of the book."""
         return self.chunk.document_id == SELECTED_TEXT
 
 
@@ -76,6 +76,9 @@ class Judgement:
     parts: tuple[PartEvidence, ...] = ()  # that are answered, of a question of several
 
 
+NOTHING_READ = Judgement(0.0, (), ())
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A sentence proposed by a generator, with the quotes it rests on; not yet shown."""
@@ -102,7 +105,7 @@ class Citation:
 
     @property
     def stands(self) -> bool:
-        """Whether the passage holds the quote, word for word, at its place."""
+        """True if the passage has the quote, word for word, at its place."""
         chunk = self.passage.chunk
         start, end = self.char_start - chunk.char_start, self.char_end - chunk.char_start
         return bool(self.quote) and start >= 0 and chunk.text[start:end] == self.quote
@@ -137,7 +140,7 @@ class NearestSection:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceMetrics:
-    """How far an outcome is to be trusted; similarities are on contract C's scale."""
+    """How much an outcome can be trusted; similarities are on contract C's scale."""
 
     average_similarity: float
     min_similarity: float
@@ -184,7 +187,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What was wrong with a proposed sentence: it was dropped, or shown with its quotes put right."""
+    """What was wrong with a draft: it was dropped, or shown with corrected quotes."""
 
     kind: FaultKind
     dropped: bool
@@ -201,12 +204,12 @@ class Answered:
     mode: Mode
     timings: Mapping[str, float]
     model_used: str = ""  # what wrote the sentences
-    usage: Usage = field(default_factory=Usage)  # the book's own words cost none
+    usage: Usage = field(default_factory=Usage)  # zero if the book's own sentences answer
     missing: tuple[str, ...] = ()  # parts of the question that are not answered, as they were asked
 
     @property
     def grounded(self) -> bool:
-        """Whether every sentence rests on quotes that stand in passages of this run."""
+        """True if every sentence cites quotes that are in passages of this run."""
         return bool(self.sentences) and all(
             sentence.citations
             and all(cited.stands and cited.passage in self.passages for cited in sentence.citations)
@@ -221,7 +224,7 @@ class Refused:
     refusal_type: RefusalType
     nearest_sections: tuple[NearestSection, ...]
     passages: tuple[Passage, ...]
-    judgement: Judgement | None
+    judgement: Judgement
     mode: Mode
     timings: Mapping[str, float]
     model_used: str = ""

@@ -1,4 +1,4 @@
-"""Books as they are read, cut and kept."""
+"""Books as they are read, cut into chunks and stored."""
 
 import hashlib
 import uuid
@@ -75,18 +75,18 @@ class Document:
     text: str
     blocks: tuple[Block, ...]
     sections: tuple[Section, ...]
-    url: str = ""  # on the book's own site; empty where it has none
+    url: str = ""  # on the book's own site; empty if it has none
     pages: tuple[PageMark, ...] = ()  # where the source has pages; the first at 0
     links: tuple[Link, ...] = ()
-    anchors: tuple[str, ...] = ()  # what links may lead to besides the sections
+    anchors: tuple[str, ...] = ()  # link targets other than sections
     left_out: tuple[LeftOut, ...] = ()
 
     def page_at(self, offset: int) -> PageMark | None:
-        """Find the page that a place in the text stands on."""
+        """Return the page that a place in the text is on."""
         return _page_at(self.pages, offset)
 
     def pages_of(self, start: int, end: int) -> tuple[PageMark, ...]:
-        """Give the pages that a run of the text stands on, counted from its start."""
+        """Return the pages of a span of the text, with offsets from its start."""
         if not self.pages:
             return ()
         first = max(bisect_right(self.pages, start, key=lambda page: page.start) - 1, 0)
@@ -96,7 +96,7 @@ class Document:
         )
 
     def section_at(self, offset: int) -> Section:
-        """Find the section that a place in the text belongs to."""
+        """Return the section that a place in the text belongs to."""
         place = bisect_right(self.sections, offset, key=lambda section: section.start)
         return self.sections[max(place - 1, 0)]
 
@@ -127,16 +127,16 @@ class Chunk:
     char_end: int
     token_count: int
     units: tuple[Unit, ...]
-    header: str = ""  # the head row of the table that this chunk goes on with
+    header: str = ""  # the head row of the table that this chunk continues
     pages: tuple[PageMark, ...] = ()  # from the one it begins on; counted from its own start
 
     @property
     def page(self) -> int | None:
-        """The page it begins on, counted in the file; none where there are no pages."""
+        """The page it begins on, counted in the file; None without pages."""
         return self.pages[0].number if self.pages else None
 
     def page_at(self, offset: int) -> PageMark | None:
-        """Find the page that a place in the chunk stands on."""
+        """Return the page that a place in the chunk is on."""
         return _page_at(self.pages, offset)
 
     @property
@@ -158,19 +158,19 @@ class Chunk:
 
     @property
     def chunk_id(self) -> str:
-        """The same for the same content at the same place in the book, run after run."""
+        """An id that stays the same for the same content at the same place in the book."""
         name = "\n".join((self.book_id, self.document_id, self.context))
         return str(uuid.uuid5(_CHUNK_NAMESPACE, name))
 
     def unit_texts(self) -> Iterator[str]:
-        """Give the text of each unit in reading order."""
+        """Return the text of each unit in reading order."""
         for unit in self.units:
             yield self.text[unit.start : unit.end]
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a document was cut: all that a chunk does not take from its document."""
+    """Where a document was cut: everything about a chunk that is not in its document."""
 
     start: int
     end: int
@@ -179,7 +179,7 @@ class Cut:
     header: str = ""
 
     def chunk(self, book_id: str, document: Document, index: int) -> Chunk:
-        """Make the chunk that stands here."""
+        """Make the chunk of this cut."""
         section = document.section_at(self.start)
         url = document.url
         return Chunk(
@@ -203,7 +203,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class CutDocument:
-    """A document with its cuts; what a generation keeps of it, and the next may take over."""
+    """A document with its cuts, as a generation stores it and the next may reuse it."""
 
     fingerprint: str  # the same for the same source, reader, cutter and embedder
     document: Document
@@ -232,7 +232,7 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class LiveBook:
-    """What a live generation holds, for the next one to take over."""
+    """The contents of a live generation, which the next one may reuse."""
 
     documents: Mapping[str, CutDocument]  # by fingerprint
     chunk_ids: frozenset[str]
@@ -240,7 +240,7 @@ class LiveBook:
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """A document not yet read: what tells whether it changed, and how to read it."""
+    """A document not yet read: its fingerprint, and how to read it."""
 
     document_id: str
     fingerprint: str  # the same for the same content at the same place, read by the same reader
@@ -249,7 +249,7 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A part of a source that could not be read; the rest of the book was."""
+    """A part of a source that could not be read."""
 
     name: str
     reason: str

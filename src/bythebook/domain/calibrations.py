@@ -16,18 +16,18 @@ class RelevanceMap:
             raise ValueError("a relevance map has a finite midpoint and a slope above 0")
 
     def __call__(self, signal: float) -> float:
-        """Give r for a signal."""
+        """Return r for a signal."""
         power = -self.slope * (signal - self.midpoint)
-        return 1.0 / (1.0 + math.exp(min(power, 700.0)))  # beyond that a float runs over
+        return 1.0 / (1.0 + math.exp(min(power, 700.0)))  # a larger exponent overflows a float
 
 
 @dataclass(frozen=True, slots=True)
 class RiskPoint:
-    """What a threshold would have done to the questions of a calibration."""
+    """The effect of one threshold on the questions of a calibration."""
 
     threshold: float
     answered: float  # share of the book's own questions that it lets through
-    false_answers: float  # share of the questions which the book does not answer
+    false_answers: float  # the same of questions that the book does not answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What an operator is called for."""
+"""Incidents: what an operator is alerted to."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """A part that failed, from the first failure until it works again."""
+    """The time from the first failure of a part until it works again."""
 
     part: str
     message: str

@@ -1,4 +1,4 @@
-"""What an author reads off the log of questions."""
+"""What an author sees of the log of questions."""
 
 import uuid
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ PERCENTILES = (50, 90, 99)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """Which questions are meant; None where it does not matter."""
+class QuestionFilter:
+    """Which questions to select; None matches all."""
 
     since: datetime
     until: datetime  # the first moment after
@@ -21,8 +21,8 @@ class Chosen:
     status: QueryStatus | None = None
     refusal_type: RefusalType | None = None
     mode: Mode | None = None
-    helpful: bool | None = None  # by the reader's word
-    chapter: str | None = None  # that the answer quotes
+    helpful: bool | None = None  # as the reader rated it
+    chapter: str | None = None  # that the answer cites
     section: str | None = None
     score_from: float | None = None
     score_to: float | None = None  # the first score beyond
@@ -32,7 +32,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many questions of one kind a day (UTC) brought."""
+    """How many questions of one kind were asked on a day (UTC)."""
 
     day: date
     status: QueryStatus
@@ -41,8 +41,8 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
-    """On how many questions of a day readers said that the answer helped, or did not."""
+class DayFeedback:
+    """How many questions of a day readers rated helpful, or not helpful."""
 
     day: date
     helpful: bool
@@ -51,7 +51,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One way in which a question was put, as last asked."""
+    """One wording of a question, as last asked."""
 
     key: str  # the same for wordings that differ in case and final marks only
     text: str
@@ -64,7 +64,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class CitedTimes:
-    """Sections that were quoted together, and in how many answers."""
+    """Sections that were cited together, and in how many answers."""
 
     sections: tuple[CitedSection, ...]
     answers: int
@@ -72,7 +72,7 @@ class CitedTimes:
 
 @dataclass(frozen=True, slots=True)
 class ScoreBin:
-    """How many questions have their best passage's score in one part of the scale."""
+    """How many questions have a best score within one bin of the scale."""
 
     number: int
     answered: int
@@ -81,7 +81,7 @@ class ScoreBin:
 
 @dataclass(frozen=True, slots=True)
 class DayLatency:
-    """How long a day's questions took, in milliseconds: a percentile each."""
+    """Percentiles of the processing times of a day, in milliseconds."""
 
     day: date
     questions: int
@@ -90,7 +90,7 @@ class DayLatency:
 
 @dataclass(frozen=True, slots=True)
 class LoggedQuestion:
-    """A question as the log has it: neither its answer nor who asked."""
+    """A question in the log, without its answer and without who asked."""
 
     query_id: uuid.UUID
     asked_at: datetime
@@ -104,13 +104,13 @@ class LoggedQuestion:
     took_ms: int
     cited: tuple[CitedSection, ...]
     nearest: NearestSection | None
-    helpful: bool | None  # the reader's word, if there is one
+    helpful: bool | None  # the reader's rating, if there is one
     reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedPage:
-    """Some of the questions that are meant, newest first, and how many there are."""
+    """A page of the selected questions, newest first, and their total."""
 
     questions: tuple[LoggedQuestion, ...]
     total: int

@@ -11,7 +11,7 @@ Mode = Literal["standard_rag", "selected_text_only"]
 
 @dataclass(frozen=True, slots=True)
 class SectionSpan:
-    """A section of a book, by where it stands in the plain text of its document."""
+    """A section of a book, by its offsets in the plain text of its document."""
 
     book_id: str
     document_id: str
@@ -19,7 +19,7 @@ class SectionSpan:
     char_end: int
 
     def holds(self, chunk: Chunk) -> bool:
-        """Say whether a chunk stands wholly in it."""
+        """Return True if a chunk lies wholly in it."""
         return (
             (chunk.book_id, chunk.document_id) == (self.book_id, self.document_id)
             and self.char_start <= chunk.char_start
@@ -33,26 +33,25 @@ class Scope:
 
     book_id: str | None = None
     selected_text: str | None = None
-    readable: tuple[str, ...] | None = None  # books that the asker may read; none: all
+    readable: tuple[str, ...] | None = None  # books that the caller may read; None: all
     section: SectionSpan | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as asked, and the limits on looking for its answer."""
+    """A question as asked, with the limits on its answer."""
 
     text: str
     scope: Scope = Scope()
     top_k: int = 5
-    most_sentences: int | None = None  # in the answer; none: as many as it takes
-    least_similarity: float | None = None  # of a passage, on contract C's scale; none: any
-    model: str | None = None  # that the reader names; none: the configured one
-    turns: tuple[Turn, ...] = ()  # that were said before, oldest first
-    asked: str = ""  # in the reader's words, where `text` was rewritten to stand alone
+    most_sentences: int | None = None  # in the answer; None: no limit
+    least_similarity: float | None = None  # of a passage, on contract C's scale; None: any
+    model: str | None = None  # that the reader names; None: the configured one
+    turns: tuple[Turn, ...] = ()  # of the conversation so far, oldest first
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QuestionPart:
     """One of the things that a question asks."""
 
     question: str  # standing alone
@@ -64,7 +63,7 @@ class Plan:
     """How a question will be answered."""
 
     mode: Mode
-    question: str
+    question: str  # rewritten to stand alone, where it follows others
     top_k: int
     book_id: str | None
     selected_text: str | None
@@ -73,5 +72,7 @@ class Plan:
     overview: bool = False  # "Explain this passage": asks for the selection or section itself
     section: SectionSpan | None = None
     least_similarity: float | None = None
-    parts: tuple[Part, ...] = ()  # of a question that asks several things; none: it asks one
+    parts: tuple[
+        QuestionPart, ...
+    ] = ()  # of a question that asks several things; empty if it asks one
     model: str | None = None  # that the reader names

@@ -1,4 +1,4 @@
-"""What is kept of questions, conversations, keys and feedback."""
+"""What is stored of questions, conversations, keys and feedback."""
 
 import hashlib
 import secrets
@@ -17,14 +17,14 @@ Role = Literal["user", "assistant"]
 ThreadState = Literal["active", "archived"]
 KeyScope = Literal["ask", "admin"]
 
-OPEN = "open"  # the owner of what is asked while the service has no keys
+OPEN = "open"  # owner of questions asked while the service has no keys
 LIVE_MESSAGES = 50  # of a thread; older ones are archived
 TOPIC_SUMMARY_CHARACTERS = 200
 FEEDBACK_REASON_CHARACTERS = 500
 QUERIES_KEPT = timedelta(days=90)
 THREAD_IDLE = timedelta(hours=1)
 _KEY_MARK = "btb_"
-_KEY_PREFIX_CHARACTERS = len(_KEY_MARK) + 8  # tells keys apart, and leaves over 200 bits unsaid
+_KEY_PREFIX_CHARACTERS = len(_KEY_MARK) + 8  # identifies a key, and leaves over 200 bits secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class CitedSection:
 
 @dataclass(frozen=True, slots=True)
 class QueryEntry:
-    """A question and how it went; never its answer, a chunk or the selected text."""
+    """A question and how it ended; never its answer, a chunk or the selected text."""
 
     request_id: uuid.UUID
     contract: ContractName
@@ -48,7 +48,7 @@ class QueryEntry:
     created_at: datetime
     processing_time_ms: int
     session_id: uuid.UUID | None = None
-    owner: str = OPEN  # whose question it is: a key's id, or OPEN
+    owner: str = OPEN  # the owner: a key's id, or OPEN
     user_ip: str | None = None
     book_id: str | None = None  # the one asked, else that of the best passage
     selected_text_length: int | None = None
@@ -61,22 +61,22 @@ class QueryEntry:
     has_sufficient_context: bool | None = None
     cited_sections: tuple[CitedSection, ...] = ()
     nearest_section: NearestSection | None = None
-    model: str | None = None  # the language model that was to write; none: the book's own words
+    model: str | None = None  # the language model asked to write; None: the book's own sentences
     sentences_shown: int = 0  # of those that the model proposed
-    sentences_dropped: int = 0  # of the same, since the book does not bear them out
+    sentences_dropped: int = 0  # of these, because the book does not support them
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    usd: float | None = None  # none: the provider names no price
+    usd: float | None = None  # None: the provider gives no price
 
     @property
     def tokens(self) -> int:
-        """All tokens that it took."""
+        """All tokens used."""
         return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class DayCount:
-    """How many questions a day (UTC) brought."""
+    """How many questions were asked on a day (UTC)."""
 
     day: date
     questions: int
@@ -84,7 +84,7 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question that came more than once or not, as last asked."""
+    """A question and how often it was asked, as last worded."""
 
     text: str
     times: int
@@ -93,7 +93,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CitedChapter:
-    """A chapter and how many answers quoted it."""
+    """A chapter and how many answers cited it."""
 
     book_id: str
     chapter: str
@@ -102,14 +102,14 @@ class CitedChapter:
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """How a language model did: what it took, and how much of what it wrote the book bears out."""
+    """The usage of a language model, and how much of what it wrote the book supports."""
 
     model: str
     questions: int
     sentences: int  # that it proposed
     dropped: int  # of these
     tokens: int
-    usd: float | None = None  # none: its provider names no price
+    usd: float | None = None  # None: the provider gives no price
 
     @property
     def dropped_share(self) -> float:
@@ -129,7 +129,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class QueryStats:
-    """What readers asked in a period, and what became of it."""
+    """What readers asked in a period, and how it ended."""
 
     questions: int
     per_day: tuple[DayCount, ...]
@@ -146,13 +146,13 @@ class QueryStats:
 
     @property
     def refusal_rates(self) -> Mapping[RefusalType, float]:
-        """The share of all questions that was refused, by type."""
+        """The share of all questions that were refused, by type."""
         return {kind: count / self.questions for kind, count in self.refusals.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class MessageCitation:
-    """A quote under an assistant's message, as the reader was shown it."""
+    """A quote under an assistant's message, as shown to the reader."""
 
     sentence: int
     chunk_id: str
@@ -179,7 +179,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question and its answer: what a conversation grows by, whole or not at all."""
+    """A question and its answer, always stored together."""
 
     asked: Message
     answered: Message
@@ -205,7 +205,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class KeyTerms:
-    """What a key allows; None where it sets no bound."""
+    """What a key allows; None for no bound."""
 
     scope: KeyScope
     books: tuple[str, ...] | None = None
@@ -216,7 +216,7 @@ class KeyTerms:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is kept: the secret itself is not."""
+    """A key as it is stored, without its secret."""
 
     key_id: uuid.UUID
     prefix: str
@@ -225,14 +225,14 @@ class ApiKey:
     revoked_at: datetime | None = None
 
     def usable_at(self, now: datetime) -> bool:
-        """Whether it opens anything: not revoked, not expired."""
+        """Return True if the key is neither revoked nor expired."""
         expires = self.terms.expires_at
         return self.revoked_at is None and (expires is None or now < expires)
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A new key with its secret, which is shown once and kept nowhere."""
+    """A new key with its secret, which is shown once and never stored."""
 
     key: ApiKey
     secret: str = field(repr=False)
@@ -240,7 +240,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What was too old to keep."""
+    """How much was deleted because of its age."""
 
     queries: int
     sessions: int
@@ -253,7 +253,7 @@ def new_secret() -> str:
 
 
 def key_prefix(secret: str) -> str:
-    """Give the part of a key that may be shown."""
+    """Return the part of a secret that may be shown."""
     return secret[:_KEY_PREFIX_CHARACTERS]
 
 

@@ -8,7 +8,7 @@ from bythebook.domain.books import Skipped
 
 @dataclass(frozen=True, slots=True)
 class DocumentReport:
-    """What became of one document; characters are counted without white space."""
+    """The report of one document; characters are counted without white space."""
 
     document_id: str
     title: str
@@ -17,11 +17,11 @@ class DocumentReport:
     left_out: Mapping[str, int]  # the others, by reason
     chunks: int
     seconds: float  # reading, cutting and its share of embedding
-    kept: bool  # taken over from the generation before, unread
+    kept: bool  # reused from the live generation without reading it
 
     @property
     def coverage(self) -> float:
-        """The share of its visible text that is in the index, here or where it stood first."""
+        """The share of its visible text that is in the index, here or at its first place."""
         covered = self.chunked + self.left_out.get("duplicate", 0)
         return covered / self.characters if self.characters else 1.0
 
@@ -36,7 +36,7 @@ class BrokenLink:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """The sum of a run."""
+    """The report of a run."""
 
     book_id: str
     title: str
@@ -77,7 +77,7 @@ class IngestReport:
         return covered / self.characters if self.characters else 1.0
 
     def totals(self) -> Mapping[str, object]:
-        """Give the sums over all documents, for those who read the report as data."""
+        """Return the totals over all documents, for the report as JSON."""
         return {
             "characters": self.characters,
             "coverage": round(self.coverage, 6),
@@ -85,5 +85,5 @@ class IngestReport:
         }
 
     def slowest(self, most: int = 5) -> list[DocumentReport]:
-        """Give the documents that took longest."""
+        """Return the slowest documents."""
         return sorted(self.documents, key=lambda document: -document.seconds)[:most]

@@ -16,13 +16,13 @@ _LAST_WORD = re.compile(r"([A-Za-z]+)$")
 
 
 def split_sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Give the start and end of each sentence, white space trimmed off both sides."""
+    """Yield the start and end of each sentence, without white space around it."""
     start = 0
     for match in _END.finditer(text):
         if _ends_here(text, match):
-            yield from _trimmed(text, start, match.end())
+            yield from _trim(text, start, match.end())
             start = match.end()
-    yield from _trimmed(text, start, len(text))
+    yield from _trim(text, start, len(text))
 
 
 def _ends_here(text: str, match: re.Match[str]) -> bool:
@@ -58,7 +58,7 @@ def _starts_sentence(text: str, position: int, but: Collection[str] = ()) -> boo
     return word is not None and word.group(1).lower() in _OPENERS.difference(but)
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trim(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     piece = text[start:end]
     body = piece.strip()
     if body:

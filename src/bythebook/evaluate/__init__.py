@@ -1,1 +1,1 @@
-"""Question sets -> figures."""
+"""Measures a question set on a book, by the path that answers readers."""

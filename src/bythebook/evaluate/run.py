@@ -1,24 +1,25 @@
-"""Ask a whole question set by the product's own path, and keep what came of each question."""
+"""Ask a question set by the path that answers readers, and record each result."""
 
 import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bythebook.ask.answer_text import answer_text
-from bythebook.ask.pipeline import AskPorts, collect
-from bythebook.ask.verify.sentences import numbered
+from bythebook.ask.ask_ports import AskPorts
+from bythebook.ask.pipeline import collect
+from bythebook.ask.show.answer_text import answer_text
+from bythebook.ask.verify.sentences import number_citations
 from bythebook.domain.answers import Answered, Outcome, Sentence
 from bythebook.domain.questions import Question, Scope
 from bythebook.evaluate.sets import EvalQuestion
 from bythebook.ports import Library
 
-OnAsked = Callable[[int, int], None]
+OnResult = Callable[[int, int], None]  # questions done, of how many
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What came of one question."""
+class QuestionResult:
+    """The outcome of one question."""
 
     question: EvalQuestion
     answered: bool
@@ -38,54 +39,56 @@ class Asked:
 
 
 async def ask_all(
-    questions: Sequence[EvalQuestion], ports: AskPorts, book_id: str, on_asked: OnAsked
-) -> list[Asked]:
-    """Ask one question after the other."""
-    asked = []
+    questions: Sequence[EvalQuestion], ports: AskPorts, book_id: str, on_result: OnResult
+) -> list[QuestionResult]:
+    """Ask the questions one after another."""
+    results = []
     for number, question in enumerate(questions, 1):
-        asked.append(await ask_one(question, ports, book_id))
-        on_asked(number, len(questions))
-    return asked
+        results.append(await ask_one(question, ports, book_id))
+        on_result(number, len(questions))
+    return results
 
 
-async def ask_one(question: EvalQuestion, ports: AskPorts, book_id: str) -> Asked:
+async def ask_one(question: EvalQuestion, ports: AskPorts, book_id: str) -> QuestionResult:
     """Ask a question of a book."""
     started = time.perf_counter()
     outcome = await collect(Question(question.question, Scope(book_id)), ports)
     spent = (time.perf_counter() - started) * 1000
-    return _asked(question, outcome, ports.library, spent)
+    return _make_result(question, outcome, ports.library, spent)
 
 
-def _asked(question: EvalQuestion, outcome: Outcome, library: Library, spent: float) -> Asked:
+def _make_result(
+    question: EvalQuestion, outcome: Outcome, library: Library, spent: float
+) -> QuestionResult:
     sentences = outcome.sentences if isinstance(outcome, Answered) else ()
     text = answer_text(sentences)
     judgement = outcome.judgement
-    chosen = [found.quote for found in judgement.evidence[:3]] if judgement else []
-    holding = [holds_gold(quote, question.golds) for quote in chosen]
-    return Asked(
+    chosen = [found.quote for found in judgement.evidence[:3]]
+    holds = [holds_gold(quote, question.golds) for quote in chosen]
+    return QuestionResult(
         question=question,
         answered=isinstance(outcome, Answered),
         refusal_type=None if isinstance(outcome, Answered) else outcome.refusal_type,
         text=text,
         words=len(text.split()),
         gold_in_answer=any(holds_gold(sentence.text, question.golds) for sentence in sentences),
-        gold_first=any(holding[:1]),
-        gold_among_three=any(holding),
+        gold_first=any(holds[:1]),
+        gold_among_three=any(holds),
         gold_retrieved=any(
             gold in p.chunk.text for p in outcome.passages for gold in question.golds
         ),
-        quotes=len(numbered(sentences)),
-        exact_quotes=_exact(sentences, library),
+        quotes=len(number_citations(sentences)),
+        exact_quotes=_count_exact(sentences, library),
         relevance=max((p.relevance for p in outcome.passages), default=0.0),
         cosine=max((p.cosine or 0.0 for p in outcome.passages), default=0.0),
-        answerable=judgement.answerable if judgement else 0.0,
+        answerable=judgement.answerable,
         milliseconds=spent,
     )
 
 
-def _exact(sentences: tuple[Sentence, ...], library: Library) -> int:
+def _count_exact(sentences: tuple[Sentence, ...], library: Library) -> int:
     exact = 0
-    for _, citation in numbered(sentences):
+    for _, citation in number_citations(sentences):
         chunk = citation.passage.chunk
         text = library.document(chunk.book_id, chunk.document_id).text
         exact += text[citation.char_start : citation.char_end] == citation.quote
@@ -93,17 +96,17 @@ def _exact(sentences: tuple[Sentence, ...], library: Library) -> int:
 
 
 def holds_gold(sentence: str, golds: Sequence[str]) -> bool:
-    """Say whether a sentence overlaps any of the golds."""
+    """Return True if a sentence overlaps any of the golds."""
     return any(overlaps(sentence, gold) for gold in golds)
 
 
 def overlaps(sentence: str, gold: str) -> bool:
-    """Say whether a sentence contains the gold's words or is contained in it, typography aside."""
-    ours, theirs = _folded(sentence), _folded(gold)
+    """Return True if one contains the other's words, ignoring case and punctuation."""
+    ours, theirs = _normalize(sentence), _normalize(gold)
     return bool(ours.strip()) and bool(theirs.strip()) and (theirs in ours or ours in theirs)
 
 
-def _folded(text: str) -> str:
-    """Give the words, each between spaces, so that 10 is not found in 100."""
+def _normalize(text: str) -> str:
+    """Join the words by spaces, with one at each end, so that 10 is not found in 100."""
     words = " ".join(re.findall(r"\w+", text.lower()))
     return f" {words} "

@@ -1,6 +1,7 @@
-"""The application: takes built parts, builds nothing."""
+"""The application: takes parts that are already built."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -9,48 +10,47 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI
 
-from bythebook.http import (
-    contract_ask,
-    contract_chat,
-    contract_query,
-    contract_rag,
-    feedback,
-    search,
-)
-from bythebook.http.assets import assets_router
+from bythebook.errors import RecordsFailed
+from bythebook.http.access.client_address import Network
+from bythebook.http.access.cors import CrossOrigin
+from bythebook.http.access.keyless import KeylessGuard
 from bythebook.http.authors.page import admin_page_router
 from bythebook.http.authors.routes import admin_router
-from bythebook.http.client_address import Network
-from bythebook.http.context import RequestContext
-from bythebook.http.contracts_page import contracts_page_router
-from bythebook.http.cors import CrossOrigin
-from bythebook.http.description import DescribedApp
-from bythebook.http.draining import Draining
-from bythebook.http.failure_page import page_where_read
-from bythebook.http.health import Check, examine, health_router
-from bythebook.http.metrics_page import metrics_router
-from bythebook.http.own_names import own_names_only
-from bythebook.http.pages import pages_router
-from bythebook.http.problems import Shape, install_problems
-from bythebook.http.request_log import RequestLog
+from bythebook.http.contracts import ask as contract_ask
+from bythebook.http.contracts import chat as contract_chat
+from bythebook.http.contracts import feedback, search
+from bythebook.http.contracts import query as contract_query
+from bythebook.http.contracts import rag as contract_rag
+from bythebook.http.contracts.description import DescribedApp
+from bythebook.http.contracts.health import Check, examine, health_router
+from bythebook.http.contracts.metrics import metrics_router
+from bythebook.http.pages.api_docs import api_docs_router
+from bythebook.http.pages.assets import assets_router
+from bythebook.http.pages.failures import render_problem_if_accepted
+from bythebook.http.pages.home import pages_router
+from bythebook.http.wire.context import ContextMiddleware
+from bythebook.http.wire.draining import Draining
+from bythebook.http.wire.problems import Shape, install_problems
+from bythebook.http.wire.request_log import RequestLog
+from bythebook.http.wire.room import require_room
+from bythebook.operate.answerer import Answerer
 from bythebook.operate.conversation import Conversations
-from bythebook.operate.desk import Desk
 from bythebook.operate.gate import Gate
 from bythebook.operate.insight import Insight
 from bythebook.ports import FeedbackStore, Metrics, Threads
 
-_SETTLE_SECONDS = 1.5  # for the last entries, beside the grace time that streams have
+_SETTLE_SECONDS = 1.5  # for the last entries, in addition to the grace time of streams
 
 
 async def _nothing() -> None:
-    """Have nothing open."""
+    """Open nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
     """What the application serves."""
 
-    desk: Desk
+    answerer: Answerer
     gate: Gate
     threads: Threads
     feedback: FeedbackStore
@@ -58,9 +58,9 @@ class Service:
     metrics: Metrics
     reader_url: str
     version: str
-    checks: Mapping[str, Check] = field(default_factory=dict)  # of what answers need
-    other_checks: Mapping[str, Check] = field(default_factory=dict)  # of what they can do without
-    proxies: Sequence[Network] = ()  # whose X-Forwarded-For is believed
+    checks: Mapping[str, Check] = field(default_factory=dict)  # of the parts that answers need
+    other_checks: Mapping[str, Check] = field(default_factory=dict)  # of optional parts
+    proxies: Sequence[Network] = ()  # whose X-Forwarded-For is trusted
     models: Sequence[str] = ()  # names of language models that a reader may ask for
     duties: Sequence[Callable[[], Coroutine[Any, Any, None]]] = ()  # run as long as it serves
     close: Callable[[], Awaitable[None]] = _nothing
@@ -68,7 +68,7 @@ class Service:
 
 
 def create_app(service: Service) -> FastAPI:
-    """Put the routes together over one answer path."""
+    """Build the application over one answer path."""
     app = DescribedApp(
         title="ByTheBook",
         version=service.version,
@@ -76,28 +76,29 @@ def create_app(service: Service) -> FastAPI:
         lifespan=partial(_lifespan, service),
         docs_url=None,  # FastAPI's own page loads its script from elsewhere; /docs is ours
         redoc_url=None,
-        redirect_slashes=False,  # the address it would lead to is the caller's word
+        redirect_slashes=False,  # the redirect target would come from the caller's Host header
     )
     _install_shapes(app)
     app.state.gate = service.gate
     app.state.draining = service.draining
-    app.add_middleware(CrossOrigin, origins=service.gate.ring.origins)
+    app.add_middleware(KeylessGuard, ring=service.gate.ring, reader_url=service.reader_url)
+    app.add_middleware(CrossOrigin, allows=service.gate.ring.allows_origin)
     app.add_middleware(RequestLog, metrics=service.metrics)
-    app.add_middleware(RequestContext, proxies=service.proxies)
-    named = [Depends(own_names_only(service.reader_url))]
-    for router in (*_routers(service), contracts_page_router(app.openapi)):
-        app.include_router(router, dependencies=named)
-    app.include_router(health_router(service.checks, service.other_checks))  # by any name
+    app.add_middleware(ContextMiddleware, proxies=service.proxies)
+    for router in (*_routers(service), api_docs_router(app.openapi)):
+        app.include_router(router, dependencies=[Depends(require_room)])
+    app.include_router(health_router(service.checks, service.other_checks))  # always
     return app
 
 
 @asynccontextmanager
 async def _lifespan(service: Service, _app: FastAPI) -> AsyncIterator[None]:
     await examine(service.checks)  # opens the models and the index before the first question
-    await service.gate.ring.origins()  # reads the keys, which an outage may then not take away
+    with contextlib.suppress(RecordsFailed):  # the health routes report it
+        await service.gate.ring.check()  # reads the keys, which then survive an outage
     duties = [asyncio.create_task(duty()) for duty in service.duties]
     yield
-    await service.desk.journal.settled(_SETTLE_SECONDS)
+    await service.answerer.journal.settle(_SETTLE_SECONDS)
     for duty in duties:
         duty.cancel()
     await asyncio.gather(*duties, return_exceptions=True)
@@ -105,7 +106,7 @@ async def _lifespan(service: Service, _app: FastAPI) -> AsyncIterator[None]:
 
 
 def _install_shapes(app: FastAPI) -> None:
-    """Have each contract tell of failures in its own shape."""
+    """Give the failures of each contract their own shape."""
     shapes: dict[str, Shape] = dict.fromkeys(contract_query.PATHS, contract_query.error_shape)
     shapes[contract_rag.PATH] = contract_rag.error_shape
     shapes[contract_ask.PATH] = contract_ask.error_shape
@@ -114,21 +115,21 @@ def _install_shapes(app: FastAPI) -> None:
     shapes |= dict.fromkeys(contract_chat.PLACES, contract_chat.error_shape)
     statuses = dict.fromkeys(contract_chat.PLACES, contract_chat.STATUSES)
     statuses[contract_ask.PATH] = contract_ask.STATUSES
-    install_problems(app, shapes, statuses, page_where_read)
+    install_problems(app, shapes, statuses, render_problem_if_accepted)
 
 
 def _routers(service: Service) -> Sequence[APIRouter]:
-    desk = service.desk
+    answerer = service.answerer
     return (
-        contract_query.query_router(desk, service.reader_url),
-        contract_rag.rag_router(desk, service.models),
-        contract_ask.ask_router(desk),
-        contract_chat.chat_router(Conversations(desk, service.threads), service.draining),
-        search.search_router(desk.ports),
-        feedback.feedback_router(service.feedback, desk.journal),
-        metrics_router(service.metrics, desk.ports.library),
+        contract_query.query_router(answerer, service.reader_url),
+        contract_rag.rag_router(answerer, service.models),
+        contract_ask.ask_router(answerer),
+        contract_chat.chat_router(Conversations(answerer, service.threads), service.draining),
+        search.search_router(answerer.ports),
+        feedback.feedback_router(service.feedback, answerer.journal),
+        metrics_router(service.metrics, answerer.ports.library),
         admin_router(service.insight),
         admin_page_router(),
         assets_router(),
-        pages_router(desk),
+        pages_router(answerer),
     )

@@ -1,4 +1,4 @@
-"""Documents -> chunks: runs of blocks under one heading, cut on block and sentence ends."""
+"""Cuts documents into chunks: groups of blocks under one heading, cut at block and sentence ends."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ from bythebook.domain.units import block_units
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
-TARGET_TOKENS = 200  # about what one embedding says well
-WHOLE_TOKENS = 400  # code and tables up to this stay in one piece
+TARGET_TOKENS = 200  # about what one embedding represents well
+WHOLE_TOKENS = 400  # code and tables up to this size are not cut
 LIMITS = {"code": WHOLE_TOKENS, "table": WHOLE_TOKENS, "formula": WHOLE_TOKENS, "list": 300}
-LEAD_TOKENS = 80  # what announces a list goes with it, if it is no longer than this
-SMALL_TOKENS = 40  # a piece below this joins its neighbour where it can
-# Part of what tells whether a document changed: raise it when the same text is cut otherwise.
+LEAD_TOKENS = 80  # a lead-in up to this size stays with its list
+SMALL_TOKENS = 40  # a smaller piece joins its neighbour if possible
+# Part of what identifies unchanged documents: raise it when the same text is cut differently.
 CUTTER_REVISION = "1"
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Units that stay together, with what they cost."""
+    """Units that stay together, and their token count."""
 
     units: tuple[Unit, ...]
     tokens: int
-    leads_on: bool  # announces what follows: "... as follows:"
-    header: str = ""  # the head row of the table that it goes on with
+    leads_on: bool  # introduces what follows: "... as follows:"
+    header: str = ""  # the header row of a table that it continues
 
     @property
     def start(self) -> int:
@@ -44,13 +44,13 @@ def cut_document(book_id: str, document: Document, count_tokens: CountTokens) ->
 def find_cuts(document: Document, count_tokens: CountTokens) -> tuple[Cut, ...]:
     """Find where to cut a document, with exact offsets into its text."""
     return tuple(
-        _cut(group)
-        for blocks in _by_section(document)
-        for group in _packed(list(_pieces(document.text, blocks, count_tokens)))
+        _make_cut(group)
+        for blocks in _group_by_section(document)
+        for group in _group_pieces(list(_split_blocks(document.text, blocks, count_tokens)))
     )
 
 
-def _by_section(document: Document) -> Iterator[list[Block]]:
+def _group_by_section(document: Document) -> Iterator[list[Block]]:
     inside: list[Block] = []
     for block in document.blocks:
         if block.kind != "heading":
@@ -62,8 +62,10 @@ def _by_section(document: Document) -> Iterator[list[Block]]:
         yield inside
 
 
-def _pieces(text: str, blocks: Sequence[Block], count_tokens: CountTokens) -> Iterator[_Piece]:
-    """Cut blocks no further than the target demands; code and tables only past their limit."""
+def _split_blocks(
+    text: str, blocks: Sequence[Block], count_tokens: CountTokens
+) -> Iterator[_Piece]:
+    """Split blocks only as far as the target size requires; code and tables only above their limit."""
     units = [list(block_units(text, block)) for block in blocks]
     flat = [unit for group in units for unit in group]
     costs = dict(zip(flat, count_tokens([text[u.start : u.end] for u in flat]), strict=True))
@@ -74,14 +76,14 @@ def _pieces(text: str, blocks: Sequence[Block], count_tokens: CountTokens) -> It
             yield _Piece(tuple(group), sum(costs[unit] for unit in group), leads_on)
             continue
         small = [
-            part for unit in group for part in _shortened(text, unit, costs[unit], count_tokens)
+            part for unit in group for part in _split_unit(text, unit, costs[unit], count_tokens)
         ]
         head = text[group[0].start : group[0].end]
         repeated = block.kind == "table" and costs[group[0]] <= LEAD_TOKENS
-        yield from _runs(small, head if repeated else "")
+        yield from _pack_units(small, head if repeated else "")
 
 
-def _runs(parts: Sequence[tuple[Unit, int]], head: str) -> Iterator[_Piece]:
+def _pack_units(parts: Sequence[tuple[Unit, int]], head: str) -> Iterator[_Piece]:
     run: list[Unit] = []
     tokens = 0
     header = ""
@@ -95,10 +97,10 @@ def _runs(parts: Sequence[tuple[Unit, int]], head: str) -> Iterator[_Piece]:
         yield _Piece(tuple(run), tokens, leads_on=False, header=header)
 
 
-def _shortened(
+def _split_unit(
     text: str, unit: Unit, cost: int, count_tokens: CountTokens
 ) -> list[tuple[Unit, int]]:
-    """Cut a single unit that is too long: at line ends, else at the space nearest the middle."""
+    """Split a single unit that is too long at a line end, or at the space nearest to the middle."""
     if cost <= WHOLE_TOKENS or unit.end - unit.start < 2:
         return [(unit, cost)]
     middle = (unit.start + unit.end) // 2
@@ -114,22 +116,24 @@ def _shortened(
     else:
         at = middle
     halves = [Unit(unit.kind, unit.start, at), Unit(unit.kind, at, unit.end)]
-    halves = [half for half in (_stripped(text, half) for half in halves) if half.start < half.end]
+    halves = [
+        half for half in (_strip_unit(text, half) for half in halves) if half.start < half.end
+    ]
     costs = count_tokens([text[half.start : half.end] for half in halves])
     return [
         part
         for half, half_cost in zip(halves, costs, strict=True)
-        for part in _shortened(text, half, half_cost, count_tokens)
+        for part in _split_unit(text, half, half_cost, count_tokens)
     ]
 
 
-def _stripped(text: str, unit: Unit) -> Unit:
+def _strip_unit(text: str, unit: Unit) -> Unit:
     body = text[unit.start : unit.end]
     end = unit.start + len(body.rstrip())
     return Unit(unit.kind, unit.start + len(body) - len(body.lstrip(" \n")), end)
 
 
-def _packed(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
+def _group_pieces(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
     group: list[_Piece] = []
     tokens = 0
     for piece in pieces:
@@ -150,7 +154,7 @@ def _packed(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
         yield group
 
 
-def _cut(group: Sequence[_Piece]) -> Cut:
+def _make_cut(group: Sequence[_Piece]) -> Cut:
     start = group[0].start
     return Cut(
         start=start,

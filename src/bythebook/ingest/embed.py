@@ -1,4 +1,4 @@
-"""Chunks -> vectors, each computed once: what the cache knows is not embedded again."""
+"""Computes the vectors of chunks, each once: cached vectors are not computed again."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,47 +14,51 @@ BATCH = 96  # chunks between two writes to the cache: about what a killed run ma
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
-    """The vectors of a batch, and what had to be computed for them."""
+class EmbeddedBatch:
+    """The vectors of a batch, and the chunks whose vectors were computed."""
 
     vectors: Vectors
     computed: tuple[Chunk, ...]
     tokens: int
 
 
-def missing_vectors(chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache) -> list[Chunk]:
-    """Give the chunks whose vector is not known, one for each distinct content."""
+def find_missing_vectors(
+    chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache
+) -> list[Chunk]:
+    """Return the chunks without a cached vector, one for each distinct content."""
     wanted = {chunk.embedding_hash: chunk for chunk in chunks}
-    known = _sound_vectors(list(wanted), embedder, cache)
+    known = _get_valid_vectors(list(wanted), embedder, cache)
     return [chunk for name, chunk in wanted.items() if name not in known]
 
 
-def count_read(chunks: Sequence[Chunk], embedder: Embedder) -> int:
-    """Count the tokens that an embedder reads of chunks: their text with its context."""
+def count_embedded_tokens(chunks: Sequence[Chunk], embedder: Embedder) -> int:
+    """Count the tokens that an embedder reads for chunks: their text and context."""
     return sum(embedder.count_tokens([chunk.context for chunk in chunks]))
 
 
-async def embed_chunks(chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache) -> Embedded:
-    """Give the vectors of a batch; those computed are safe in the cache on return."""
+async def embed_chunks(
+    chunks: Sequence[Chunk], embedder: Embedder, cache: VectorCache
+) -> EmbeddedBatch:
+    """Return the vectors of a batch; computed ones are in the cache when this returns."""
     names = [chunk.embedding_hash for chunk in chunks]
-    known = await asyncio.to_thread(_sound_vectors, names, embedder, cache)
+    known = await asyncio.to_thread(_get_valid_vectors, names, embedder, cache)
     wanted = {chunk.embedding_hash: chunk for chunk in chunks}
     missing = {name: chunk for name, chunk in wanted.items() if name not in known}
     if missing:
         vectors = await embedder.embed_passages([chunk.context for chunk in missing.values()])
-        _check(vectors, len(missing), embedder)
+        _check_vectors(vectors, len(missing), embedder)
         computed = dict(zip(missing, vectors, strict=True))
         await asyncio.to_thread(cache.put, embedder.model_id, computed)
         known |= computed
     found = np.stack([known[name] for name in names])
     new = tuple(missing.values())
-    return Embedded(found, new, count_read(new, embedder))
+    return EmbeddedBatch(found, new, count_embedded_tokens(new, embedder))
 
 
-def _sound_vectors(
+def _get_valid_vectors(
     names: Sequence[str], embedder: Embedder, cache: VectorCache
 ) -> dict[str, Vector]:
-    """Give what the cache knows and can be used; what is damaged is not known."""
+    """Return the usable vectors in the cache; damaged ones count as missing."""
     return {
         name: vector
         for name, vector in cache.get(embedder.model_id, names).items()
@@ -62,10 +66,10 @@ def _sound_vectors(
     }
 
 
-def _check(vectors: Vectors, count: int, embedder: Embedder) -> None:
+def _check_vectors(vectors: Vectors, count: int, embedder: Embedder) -> None:
     if vectors.shape != (count, embedder.dimension) or not np.isfinite(vectors).all():
         raise EmbedderFailed(
-            f"The embedder {embedder.model_id} gave {vectors.shape} where "
-            f"({count}, {embedder.dimension}) finite numbers were due.",
+            f"The embedder {embedder.model_id} returned {vectors.shape} instead of "
+            f"({count}, {embedder.dimension}) finite numbers.",
             "Nothing was stored; check the embedder's settings.",
         )

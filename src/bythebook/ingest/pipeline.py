@@ -1,4 +1,4 @@
-"""Source -> documents -> chunks -> vectors -> a published generation."""
+"""Ingests a book: source, documents, chunks, vectors, and a published generation."""
 
 import asyncio
 import os
@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from bythebook.domain.books import Book, Chunk, LiveBook, Skipped, SourceBook
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import UnreadableBook
-from bythebook.ingest.embed import count_read, missing_vectors
-from bythebook.ingest.fill import Filling, Work
+from bythebook.ingest.embed import count_embedded_tokens, find_missing_vectors
+from bythebook.ingest.fill import EmbeddingWork, GenerationFiller
 from bythebook.ingest.ledger import Ledger
-from bythebook.ingest.read import Reading, ahead, in_background, read_documents
+from bythebook.ingest.read import ReadDocument, iterate_ahead, read_documents, run_in_background
 from bythebook.ingest.report import OnProgress, Progress, find_broken_links
-from bythebook.ports import BookReader, Edition, Embedder, Press, VectorCache
+from bythebook.ports import BookReader, Embedder, GenerationDraft, IndexWriter, VectorCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class IngestPorts:
     reader: BookReader
     embedder: Embedder
     cache: VectorCache
-    press: Press
+    index_writer: IndexWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,92 +43,94 @@ class IngestOrder:
 
     @property
     def source_name(self) -> str:
-        """Where the book comes from, told from other folders of the same name."""
+        """The absolute source, which distinguishes folders of the same name."""
         full = self.source if "://" in self.source else os.path.realpath(self.source)
         return full.encode("utf-8", "replace").decode()
 
 
 async def ingest(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress) -> IngestReport:
-    """Make a new generation of a book beside the live one, then switch to it."""
-    ports.press.require_id(order.book_id)
+    """Build a new generation of a book next to the live one, then switch to it."""
+    ports.index_writer.require_id(order.book_id)
     started = time.perf_counter()
     if order.dry_run:
-        return await _rehearse(order, ports, on_progress, started)
+        return await _dry_run(order, ports, on_progress, started)
     generation = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
-    with ports.press.edition(order.book_id, generation, ports.embedder) as edition:
-        source = await _lay_out(order, ports, on_progress)
-        live = await asyncio.to_thread(ports.press.live, order.book_id, ports.embedder)
+    with ports.index_writer.open_draft(order.book_id, generation, ports.embedder) as draft:
+        source = await _open_source(order, ports, on_progress)
+        live = await asyncio.to_thread(ports.index_writer.live, order.book_id, ports.embedder)
         ledger = Ledger(order.book_id, source, live, ports.embedder)
-        ledger.mends = ledger.mends and edition.start_from_live()
-        readings = _readings(order, source, live, ports)
-        work = await _fill(edition, readings, ledger, ports, on_progress)
+        ledger.updates_live = ledger.updates_live and draft.start_from_live()
+        readings = _read_all(order, source, live, ports)
+        work = await _fill(draft, readings, ledger, ports, on_progress)
         _require_text(order, ledger)
         on_progress(Progress("publishing", 0, 1))
-        if ledger.mends:
-            edition.drop(ledger.gone())
-        report = _report(order, ports, source, ledger, work, started)
-        book = _manifest(order, generation, source, report, ports)
-        await _to_its_end(lambda: edition.publish(book, ledger.documents, report))
+        if ledger.updates_live:
+            draft.drop(ledger.find_removed())
+        report = _make_report(order, ports, source, ledger, work, started)
+        book = _make_manifest(order, generation, source, report, ports)
+        await _run_to_completion(lambda: draft.publish(book, ledger.documents, report))
         on_progress(Progress("publishing", 1, 1))
     return replace(report, seconds=time.perf_counter() - started)
 
 
-async def _rehearse(
+async def _dry_run(
     order: IngestOrder, ports: IngestPorts, on_progress: OnProgress, started: float
 ) -> IngestReport:
-    """Say what a run would do, changing nothing."""
-    source = await _lay_out(order, ports, on_progress)
-    live = ports.press.live(order.book_id, ports.embedder)
+    """Report what a run would do, without changing anything."""
+    source = await _open_source(order, ports, on_progress)
+    live = ports.index_writer.live(order.book_id, ports.embedder)
     ledger = Ledger(order.book_id, source, live, ports.embedder)
     chunks: list[Chunk] = []
-    async with aclosing(ahead(_readings(order, source, live, ports))) as readings:
+    async with aclosing(iterate_ahead(_read_all(order, source, live, ports))) as readings:
         async for reading in readings:
-            chunks.extend(ledger.enter(reading))
-            on_progress(Progress("reading", ledger.entered, ledger.expected))
+            chunks.extend(ledger.add(reading))
+            on_progress(Progress("reading", ledger.done, ledger.total))
     _require_text(order, ledger)
-    missing = missing_vectors(chunks, ports.embedder, ports.cache)
-    work = Work(len(missing), count_read(missing, ports.embedder))
-    return _report(order, ports, source, ledger, work, started)
+    missing = find_missing_vectors(chunks, ports.embedder, ports.cache)
+    work = EmbeddingWork(len(missing), count_embedded_tokens(missing, ports.embedder))
+    return _make_report(order, ports, source, ledger, work, started)
 
 
-async def _lay_out(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress) -> SourceBook:
+async def _open_source(
+    order: IngestOrder, ports: IngestPorts, on_progress: OnProgress
+) -> SourceBook:
     on_progress(Progress("reading", 0, 0))
-    source = await in_background(
+    source = await run_in_background(
         lambda: ports.reader.read(order.source, title=order.title, base_url=order.base_url)
     )
     on_progress(Progress("reading", 0, len(source.documents), reader=source.reader))
     if order.strict and source.skipped:
-        raise _unreadable(order, source.skipped)
+        raise _make_error(order, source.skipped)
     return source
 
 
-def _readings(
+def _read_all(
     order: IngestOrder, source: SourceBook, live: LiveBook, ports: IngestPorts
-) -> Iterator[Reading | Skipped]:
+) -> Iterator[ReadDocument | Skipped]:
     for reading in read_documents(source, live, ports.embedder):
         if order.strict and isinstance(reading, Skipped):
-            raise _unreadable(order, [reading])
+            raise _make_error(order, [reading])
         yield reading
 
 
 async def _fill(
-    edition: Edition,
-    readings: Iterator[Reading | Skipped],
+    draft: GenerationDraft,
+    readings: Iterator[ReadDocument | Skipped],
     ledger: Ledger,
     ports: IngestPorts,
     on_progress: OnProgress,
-) -> Work:
-    """Embed and write what was read while the rest is being read."""
-    async with Filling(edition, ports.embedder, ports.cache, on_progress) as filling:
-        async with aclosing(ahead(readings)) as coming:
+) -> EmbeddingWork:
+    """Embed and write documents while others are still being read."""
+    async with GenerationFiller(draft, ports.embedder, ports.cache, on_progress) as filler:
+        async with aclosing(iterate_ahead(readings)) as coming:
             async for reading in coming:
-                filling.take(ledger.enter(reading))
-                on_progress(Progress("reading", ledger.entered, ledger.expected))
-        return await filling.finish()
+                filler.add(ledger.add(reading))
+                on_progress(Progress("reading", ledger.done, ledger.total))
+        return await filler.finish()
 
 
-async def _to_its_end(step: Callable[[], None]) -> None:
-    """Do a step that must not be left half done: whoever breaks the run off now comes too late."""
+async def _run_to_completion(step: Callable[[], None]) -> None:
+    """Run a step to its end, even if the run is cancelled meanwhile."""
     task = asyncio.ensure_future(asyncio.to_thread(step))
     while not task.done():
         with suppress(asyncio.CancelledError):
@@ -137,32 +139,32 @@ async def _to_its_end(step: Callable[[], None]) -> None:
 
 
 def _require_text(order: IngestOrder, ledger: Ledger) -> None:
-    if ledger.counts().chunks:
+    if ledger.count_chunks().chunks:
         return
     if ledger.skipped:
-        raise _unreadable(order, ledger.skipped)
+        raise _make_error(order, ledger.skipped)
     raise UnreadableBook(
-        f"{order.source} has no text to read.", "Give a book with some words in it."
+        f"{order.source} has no text to read.", "Choose a book that contains text."
     )
 
 
-def _unreadable(order: IngestOrder, skipped: Sequence[Skipped]) -> UnreadableBook:
+def _make_error(order: IngestOrder, skipped: Sequence[Skipped]) -> UnreadableBook:
     more = f" ({len(skipped) - 1} more)" if len(skipped) > 1 else ""
     return UnreadableBook(
         f"{order.source} cannot be read: {skipped[0].name}: {skipped[0].reason}{more}",
-        "Nothing was published; put it right and run again.",
+        "Nothing was published; correct it and run again.",
     )
 
 
-def _report(
+def _make_report(
     order: IngestOrder,
     ports: IngestPorts,
     source: SourceBook,
     ledger: Ledger,
-    work: Work,
+    work: EmbeddingWork,
     started: float,
 ) -> IngestReport:
-    counts = ledger.counts()
+    counts = ledger.count_chunks()
     return IngestReport(
         book_id=order.book_id,
         title=source.title,
@@ -177,14 +179,14 @@ def _report(
         cost_usd=work.tokens * ports.embedder.usd_per_million_tokens / 1e6,
         seconds=time.perf_counter() - started,
         published=not order.dry_run,
-        documents=ledger.reports(work.seconds),
+        documents=ledger.make_reports(work.seconds),
         skipped=tuple(ledger.skipped),
         broken_links=find_broken_links([cut.document for cut in ledger.documents]),
         warnings=source.warnings,
     )
 
 
-def _manifest(
+def _make_manifest(
     order: IngestOrder,
     generation: str,
     source: SourceBook,

@@ -1,4 +1,4 @@
-"""Source -> documents with their cuts, read ahead of what embeds them."""
+"""Reads and cuts documents in a thread, ahead of embedding."""
 
 import asyncio
 import hashlib
@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A document that was read, or taken over as it was."""
+class ReadDocument:
+    """A document that was read, or reused from the live generation."""
 
     cut: CutDocument
     kept: bool
@@ -28,13 +28,13 @@ class Reading:
 
 def read_documents(
     source: SourceBook, live: LiveBook, embedder: Embedder
-) -> Iterator[Reading | Skipped]:
-    """Read and cut what changed, take over what did not, and go on past what cannot be read."""
+) -> Iterator[ReadDocument | Skipped]:
+    """Read and cut changed documents, reuse the others, and skip those that cannot be read."""
     for document in source.documents:
         started = time.perf_counter()
-        mark = cut_mark(document, embedder)
+        mark = compute_cut_hash(document, embedder)
         if kept := live.documents.get(mark):
-            yield Reading(kept, kept=True, seconds=time.perf_counter() - started)
+            yield ReadDocument(kept, kept=True, seconds=time.perf_counter() - started)
             continue
         try:
             read = document.read()
@@ -42,34 +42,34 @@ def read_documents(
         except UnreadableBook as error:
             yield Skipped(document.document_id, f"{error.what} {error.help_message}".strip())
             continue
-        except Exception as error:  # noqa: BLE001 - one page must not cost the book
+        except Exception as error:  # noqa: BLE001 - one page must not fail the book
             what = f"The reader failed on it ({type(error).__name__}: {error})"
             yield Skipped(document.document_id, f"{what[:300]}. Please report this.")
             continue
-        yield Reading(cut, kept=False, seconds=time.perf_counter() - started)
+        yield ReadDocument(cut, kept=False, seconds=time.perf_counter() - started)
 
 
-def cut_mark(document: SourceDocument, embedder: Embedder) -> str:
-    """Tell a document's cuts from those of another text, cutter or counter of tokens."""
+def compute_cut_hash(document: SourceDocument, embedder: Embedder) -> str:
+    """Return a hash that changes with the document, the cutter and the embedder's tokens."""
     parts = (document.fingerprint, CUTTER_REVISION, embedder.model_id)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-async def in_background(call: Callable[[], T]) -> T:
-    """Run a call in a thread that nobody waits for once the run is broken off."""
-    async with aclosing(ahead(call() for _ in range(1))) as results:
+async def run_in_background(call: Callable[[], T]) -> T:
+    """Run a call in a thread that an interrupted run does not wait for."""
+    async with aclosing(iterate_ahead(call() for _ in range(1))) as results:
         return await anext(results)
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The last thing that is passed on: why there is no more."""
+    """Marks the end of the items, with the failure that caused it, if any."""
 
     failure: BaseException | None
 
 
-async def ahead(items: Iterator[T]) -> AsyncGenerator[T]:
-    """Run an iterator in a thread of its own, ahead of what its items are used for."""
+async def iterate_ahead(items: Iterator[T]) -> AsyncGenerator[T]:
+    """Run an iterator in a thread, ahead of its consumer."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[T | _End] = asyncio.Queue()
     stopped = threading.Event()
@@ -81,7 +81,7 @@ async def ahead(items: Iterator[T]) -> AsyncGenerator[T]:
                 if stopped.is_set():
                     return
                 loop.call_soon_threadsafe(queue.put_nowait, item)
-        except BaseException as error:  # noqa: BLE001 - passed on to the one who waits
+        except BaseException as error:  # noqa: BLE001 - raised again in the consumer
             failure = error
         if not stopped.is_set():
             loop.call_soon_threadsafe(queue.put_nowait, _End(failure))

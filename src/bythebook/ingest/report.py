@@ -1,4 +1,4 @@
-"""Documents and chunks -> the report of a run: what was read, what is in the index, what is not and why."""
+"""Makes the report of a run: what was read, what is indexed, and what is not and why."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ Stage = Literal["reading", "embedding", "publishing", "calibrating", "copying"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is; reading and embedding go on at once."""
+    """The progress of a run; reading and embedding run at the same time."""
 
     stage: Stage
     done: int
-    total: int  # of what is known so far
+    total: int  # known so far
     tokens: int = 0
-    reader: str = ""  # told once it is chosen
+    reader: str = ""  # set when the reader is chosen
 
 
 OnProgress = Callable[[Progress], None]
@@ -41,7 +41,7 @@ def report_document(
         missing[reason] += count_visible(chunk.text)
     chunked = sum(count_visible(chunk.text) for chunk in indexed)
     twice = [chunk for chunk, reason in left_out if reason == "duplicate"]
-    headings = _headings(document, indexed, twice)
+    headings = _count_headings(document, indexed, twice)
     chunked += headings.pop(None, 0)
     for why, count in headings.items():
         missing[str(why)] += count
@@ -59,13 +59,13 @@ def report_document(
 
 
 def count_visible(text: str) -> int:
-    """Count the characters of a text that can be seen."""
+    """Count the visible characters of a text."""
     return len(text) - sum(map(text.count, " \n\t\u00a0"))
 
 
 def find_broken_links(documents: Sequence[Document]) -> tuple[BrokenLink, ...]:
     """Find the links that lead to no document of the book, or to no place in it."""
-    places = {document.document_id: _places(document) for document in documents}
+    places = {document.document_id: _collect_anchors(document) for document in documents}
     return tuple(
         BrokenLink(document.document_id, link.target)
         for document in documents
@@ -75,10 +75,10 @@ def find_broken_links(documents: Sequence[Document]) -> tuple[BrokenLink, ...]:
     )
 
 
-def _headings(
+def _count_headings(
     document: Document, indexed: Sequence[Chunk], twice: Sequence[Chunk]
 ) -> Counter[LeftOutReason | None]:
-    """Count the characters of headings by why they are not in the index; none: some chunk has them."""
+    """Count the characters of headings by the reason they are not indexed; None if a chunk has them."""
     carried = {title for chunk in indexed for title in chunk.heading_path}
     said_again = {title for chunk in twice for title in chunk.heading_path}
     counts: Counter[LeftOutReason | None] = Counter()
@@ -90,5 +90,5 @@ def _headings(
     return counts
 
 
-def _places(document: Document) -> frozenset[str]:
+def _collect_anchors(document: Document) -> frozenset[str]:
     return frozenset((*document.anchors, *(section.anchor for section in document.sections)))

@@ -1,4 +1,4 @@
-"""How Alembic runs: on the connection and within the transaction that it is given."""
+"""Alembic's entry point: runs on the given connection, inside its transaction."""
 
 from alembic import context
 

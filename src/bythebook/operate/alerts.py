@@ -1,4 +1,4 @@
-"""Parts that fail and recover -> calls to an operator, one when an incident begins, one when it ends."""
+"""Failing and recovering parts -> alerts to an operator, when an incident begins and when it ends."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ from bythebook.errors import PartFailed
 from bythebook.ports import Alarm, Metrics
 
 _log = logging.getLogger("bythebook.alerts")
-CALM = timedelta(seconds=30)  # without a failure, before a sound check ends an incident
+CALM = timedelta(seconds=30)  # without a failure, before a passed check ends an incident
 MOST_WAITING = 100  # calls
 CHECK_SECONDS = 20.0
 NEEDED = frozenset({"model", "embedder", "store"})  # without which no question is answered
@@ -23,7 +23,7 @@ def _now() -> datetime:
 
 
 class Alerts:
-    """Keeps an incident per part; calls are made off the answer's path, in order."""
+    """Keeps an incident per part; alerts are sent in order, outside the answer path."""
 
     def __init__(
         self,
@@ -46,9 +46,9 @@ class Alerts:
         """The parts with an incident that has not ended."""
         return frozenset(self._incidents)
 
-    def failed(self, part: str, message: str) -> None:
-        """Note a failure; the first one begins an incident."""
-        self._metrics.part_failed(part)
+    def report_failure(self, part: str, message: str) -> None:
+        """Record a failure; the first one begins an incident."""
+        self._metrics.count_failure(part)
         self._last_failure[part] = self._clock()
         if part in self._incidents:
             return
@@ -57,8 +57,8 @@ class Alerts:
         _log.log(level, "a part failed: %s", message, extra={"part": part})
         self._call(incident)
 
-    def recovered(self, part: str) -> None:
-        """Note that a part was found sound; ends its incident unless it failed just now."""
+    def report_recovery(self, part: str) -> None:
+        """Record that a part works; this ends its incident unless it failed just now."""
         now = self._clock()
         if part not in self._incidents or now - self._last_failure[part] < self._calm:
             return
@@ -68,7 +68,7 @@ class Alerts:
         self._call(incident)
 
     async def run(self) -> None:
-        """Make the calls until cancelled."""
+        """Send alerts until cancelled."""
         while True:
             incident = await self._calls.get()
             try:
@@ -87,7 +87,7 @@ class Alerts:
 
 
 class Watch:
-    """Examines the parts from time to time, so that recovery is noticed without a question."""
+    """Checks the parts regularly, so that recovery is noticed without a question."""
 
     def __init__(
         self,
@@ -99,31 +99,33 @@ class Watch:
     ) -> None:
         self._alerts = alerts
         self._checks = checks
-        self._parts = parts  # that a check, by its name, goes through; without: the name itself
+        self._parts = (
+            parts  # the part that a check, by its name, depends on; without one: the name itself
+        )
         self._every_seconds = every_seconds
 
     async def run(self) -> None:
-        """Look again and again, until cancelled."""
+        """Check regularly until cancelled."""
         while True:
             await asyncio.sleep(self._every_seconds)
             await self.look()
 
     async def look(self) -> None:
-        """Try each part once."""
+        """Check each part once."""
         examined, doubtful = set[str](), set[str]()
         for name, check in self._checks.items():
             touched = tuple(self._parts.get(name, (name,)))
             examined.update(touched)
             failed = await _fault(check, touched[0])
             if failed is not None:
-                self._alerts.failed(*failed)
+                self._alerts.report_failure(*failed)
                 doubtful.update((*touched, failed[0]))
         for part in (self._alerts.failing & examined) - doubtful:
-            self._alerts.recovered(part)
+            self._alerts.report_recovery(part)
 
 
 async def _fault(check: Check, part: str) -> tuple[str, str] | None:
-    """Give the part that a check finds failing, and what is wrong with it."""
+    """Return the part that a check finds failing, and its error."""
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             await check()

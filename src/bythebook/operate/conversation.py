@@ -1,23 +1,22 @@
-"""A message and what was said before -> an answer, kept with its question before it is told."""
+"""A message and its thread -> an answer, stored with its question before it is sent."""
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakValueDictionary
 
-from bythebook.ask.answer_text import answer_text
-from bythebook.ask.confidence import answer_level, measure
-from bythebook.ask.conversation.standalone import MOST_TURNS, standalone_question
-from bythebook.ask.conversation.topic_summary import topic_summary
-from bythebook.ask.judge import DISCLAIMER
-from bythebook.ask.links import message_citation
-from bythebook.ask.plan import make_plan
-from bythebook.ask.verify.sentences import numbered
-from bythebook.ask.wording import opening, without_opening
+from bythebook.ask import MOST_TURNS, answer_level, make_plan, measure_confidence, topic_summary
+from bythebook.ask.show import (
+    answer_opening,
+    answer_text,
+    message_citation,
+    number_citations,
+    remove_opening,
+)
 from bythebook.domain.answers import (
     SELECTED_TEXT,
     Answered,
@@ -30,8 +29,8 @@ from bythebook.domain.answers import (
 )
 from bythebook.domain.conversations import Turn
 from bythebook.domain.records import Exchange, Message, MessageCitation, Thread
-from bythebook.operate.asked import Asked
-from bythebook.operate.desk import Desk
+from bythebook.operate.answerer import Answerer
+from bythebook.operate.incoming_question import IncomingQuestion
 from bythebook.ports import Threads
 
 REFUSAL = "I don't have sufficient information in the textbook to answer that question."
@@ -43,7 +42,7 @@ SUMMED_UP_FROM = 5  # exchanges
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of a message, kept in its thread."""
+    """The answer to a message, stored in its thread."""
 
     session_id: uuid.UUID
     text: str
@@ -54,10 +53,10 @@ class Reply:
 
 
 class Conversations:
-    """Answers messages in the light of their threads, one at a time in each thread."""
+    """Answers messages in the context of their threads, one at a time in each thread."""
 
-    def __init__(self, desk: Desk, threads: Threads) -> None:
-        self.desk = desk
+    def __init__(self, answerer: Answerer, threads: Threads) -> None:
+        self.answerer = answerer
         self._threads = threads
         # Between processes, appends are ordered by the records; a lock lives while someone holds it.
         self._locks: WeakValueDictionary[tuple[str, uuid.UUID], asyncio.Lock] = (
@@ -65,22 +64,24 @@ class Conversations:
         )
 
     async def answer(
-        self, asked: Asked, metadata: Mapping[str, object] | None = None
+        self, incoming: IncomingQuestion, metadata: Mapping[str, object] | None = None
     ) -> AsyncGenerator[Event | Reply]:
-        """Tell what happens to a message, ending in a Reply; leaving earlier keeps nothing of it,
+        """Yield the events of a message, ending in a Reply; leaving earlier stores nothing of it,
         unless it was being kept.
         """
-        owner, session_id = asked.caller.owner, asked.session_id or uuid.uuid4()
+        owner, session_id = incoming.caller.owner, incoming.session_id or uuid.uuid4()
         async with self._turn_of(owner, session_id):
-            with self.desk.journal.noting(asked) as note:
+            with self.answerer.journal.open_record(incoming) as record:
                 thread = await self._threads.history(owner, session_id)
-                asked = _standing_alone(asked, turns_of(thread))
-                async with aclosing(self.desk.answer(asked, note)) as events:
+                question = replace(incoming.question, turns=tuple(last_turns(thread)))
+                incoming = replace(incoming, question=question)
+                async with aclosing(self.answerer.answer(incoming, record)) as events:
                     async for event in events:
                         match event:
                             case Answered() | Refused():
                                 reply = await self._reply(session_id, event)
-                                await _to_the_end(self._keep(asked, thread, reply, metadata))
+                                summary = _summary(thread, make_plan(question).question)
+                                await _finish(self._keep(incoming, reply, metadata, summary))
                                 yield reply
                             case Judged():
                                 level = answer_level(event.passages, event.judgement)
@@ -88,30 +89,46 @@ class Conversations:
                             case _:
                                 yield event
 
-    async def collect(self, asked: Asked, metadata: Mapping[str, object] | None = None) -> Reply:
+    async def collect(
+        self, incoming: IncomingQuestion, metadata: Mapping[str, object] | None = None
+    ) -> Reply:
         """Answer a message to the end."""
-        async with aclosing(self.answer(asked, metadata)) as events:
+        async with aclosing(self.answer(incoming, metadata)) as events:
             async for event in events:
                 if isinstance(event, Reply):
                     return event
         raise AssertionError("a turn always ends in a reply")
 
     async def history(self, owner: str, session_id: uuid.UUID) -> Thread | None:
-        """Give a thread, if the owner has it."""
+        """Return a thread, or None if the owner has no such thread."""
         return await self._threads.history(owner, session_id)
 
     async def delete(self, owner: str, session_id: uuid.UUID) -> bool:
-        """Remove a thread once its turn under way is over; False if the owner has none."""
-        async with self._turn_of(owner, session_id):
-            await self.desk.journal.settled(1.0)  # what is on its way to the records goes with it
+        """Remove a thread after its turn in progress; return False if the owner has no such thread."""
+        async with self._lock_of(owner, session_id):
+            await self.answerer.journal.settle(1.0)  # what is being stored is removed with it
             return await self._threads.delete(owner, session_id)
 
-    def _turn_of(self, owner: str, session_id: uuid.UUID) -> asyncio.Lock:
+    def _lock_of(self, owner: str, session_id: uuid.UUID) -> asyncio.Lock:
         return self._locks.setdefault((owner, session_id), asyncio.Lock())
 
+    @asynccontextmanager
+    async def _turn_of(self, owner: str, session_id: uuid.UUID) -> AsyncIterator[None]:
+        """Lock a thread for a with block; other messages to it wait no longer than any question."""
+        lock, queue = self._lock_of(owner, session_id), self.answerer.queue
+        try:
+            async with asyncio.timeout(queue.max_wait_seconds):
+                await lock.acquire()
+        except TimeoutError:
+            raise queue.refuse(queue.max_wait_seconds) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
     async def _reply(self, session_id: uuid.UUID, outcome: Outcome) -> Reply:
-        ports = self.desk.ports
-        metrics = await measure(outcome, ports.index)
+        ports = self.answerer.ports
+        metrics = await measure_confidence(outcome, ports.index)
         text = REFUSAL
         citations: tuple[MessageCitation, ...] = ()
         if isinstance(outcome, Answered):
@@ -121,18 +138,18 @@ class Conversations:
             text = opened + answer_text(outcome.sentences)
             citations = tuple(
                 message_citation(sentence, citation, ports.reader_url)
-                for sentence, citation in numbered(outcome.sentences)
+                for sentence, citation in number_citations(outcome.sentences)
             )
         return Reply(session_id, text, outcome, metrics, citations, datetime.now(UTC))
 
     async def _keep(
         self,
-        asked: Asked,
-        thread: Thread | None,
+        incoming: IncomingQuestion,
         reply: Reply,
         metadata: Mapping[str, object] | None,
+        summary: str | None,
     ) -> None:
-        question = Message("user", asked.text, asked.asked_at)
+        question = Message("user", incoming.question.text, incoming.received_at)
         answer = Message(
             "assistant",
             _without_selection_text(reply),
@@ -141,16 +158,16 @@ class Conversations:
             tuple(map(_without_selection, reply.citations)),
         )
         await self._threads.append(
-            asked.caller.owner,
+            incoming.caller.owner,
             reply.session_id,
             Exchange(question, answer),
-            topic_summary=_summary(thread, asked.question.text),
+            topic_summary=summary,
             metadata=metadata,
         )
 
 
-def turns_of(thread: Thread | None) -> Sequence[Turn]:
-    """Give the last turns of a thread; what was refused has no citation, and counts as no answer."""
+def last_turns(thread: Thread | None) -> Sequence[Turn]:
+    """Return the last turns of a thread; a reply without citations was a refusal, so its answer is empty."""
     messages = thread.messages if thread else ()
     answers = (_answer_in(message) for message in messages if message.role == "assistant")
     questions = (message.content for message in messages if message.role == "user")
@@ -160,57 +177,43 @@ def turns_of(thread: Thread | None) -> Sequence[Turn]:
 def _answer_in(message: Message) -> str:
     if not message.citations or message.content == OF_SELECTION:
         return ""
-    return without_opening(message.content).strip()
+    return remove_opening(message.content).strip()
 
 
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Do work to its end before giving way to being cancelled, so that what follows finds it done."""
+async def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Finish work even if cancelled, so that the next step finds it done."""
     task = asyncio.create_task(work)
     try:
         await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait({task})
         if not task.cancelled():
-            task.exception()  # taken note of: the one who would be told has left
+            task.exception()  # retrieved, so that asyncio does not log it: the caller has left
         raise
 
 
-def _standing_alone(asked: Asked, turns: Sequence[Turn]) -> Asked:
-    """Ask what the message means; a selection is what a message that comes with it is about."""
-    question, text = asked.question, asked.text or asked.question.text
-    if question.scope.selected_text is None and not make_plan(question).overview:
-        question = replace(
-            question,
-            text=standalone_question(question.text, turns),
-            turns=tuple(turns),
-            asked=question.text,
-        )
-    return replace(asked, question=question, text=text)
-
-
 def _disclaimer(answer: Judged | Answered, level: ConfidenceLevel) -> str | None:
-    """Give what an answer opens with here, where the level says whether caution is due."""
+    """Return the disclaimer of an answer; in a conversation the confidence level decides on caution."""
     selection = any(passage.is_selection for passage in answer.passages)
-    caution = DISCLAIMER if level == "low" else None
-    return opening(caution, answer.missing, selection=selection)
+    return answer_opening(cautious=level == "low", missing=answer.missing, selection=selection)
 
 
 def _without_selection_text(reply: Reply) -> str:
-    """Give what is kept of a reply: the text that was selected is the reader's, and is not."""
+    """Return a reply as it is stored: without the reader's selected text."""
     answered = isinstance(reply.outcome, Answered)
     from_selection = answered and reply.outcome.mode == "selected_text_only"
     return OF_SELECTION if from_selection else reply.text
 
 
 def _without_selection(citation: MessageCitation) -> MessageCitation:
-    """Blank the quote of a selection, which is the reader's and not kept."""
+    """Blank the quote of a selection, which belongs to the reader and is not stored."""
     if citation.chunk_id != SELECTED_TEXT:
         return citation
     return replace(citation, referenced_text=None)
 
 
 def _summary(thread: Thread | None, question: str) -> str | None:
-    """Sum up a conversation that has become long."""
+    """Summarize a conversation that has become long."""
     if thread is None or thread.message_count // 2 + 1 < SUMMED_UP_FROM:
         return None
     asked = [message.content for message in thread.messages if message.role == "user"]

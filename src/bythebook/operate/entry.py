@@ -1,24 +1,24 @@
-"""What became of a question -> what is kept of it: never the answer, a chunk or the selection."""
+"""How a question ended -> its record: never the answer, a chunk or the selection."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from bythebook.ask.confidence import folded, has_sufficient_context
-from bythebook.ask.judge import BOUNDARY
-from bythebook.ask.relevance import on_scale
+from bythebook.ask.show import QUERY_BOUNDARY, has_sufficient_context, merge_duplicates, on_scale
 from bythebook.domain.answers import Answered, NearestSection, Outcome, Passage, Refused
 from bythebook.domain.records import CitedSection, QueryEntry
-from bythebook.operate.asked import Asked
+from bythebook.operate.incoming_question import IncomingQuestion
 
-BORDERLINE_FROM, BORDERLINE_TO = 0.35, 0.45  # on the scale on which the rules for refusing stand
+BORDERLINE_FROM, BORDERLINE_TO = 0.35, 0.45  # the scale in which the rules for refusing are stated
 
 
-def ended_entry(asked: Asked, found: Sequence[Passage], outcome: Outcome) -> QueryEntry:
+def entry_of_outcome(
+    incoming: IncomingQuestion, found: Sequence[Passage], outcome: Outcome
+) -> QueryEntry:
     """Describe a question that was answered or refused, by what retrieval found for it."""
-    retrieved = asked.mode == "standard_rag"
+    retrieved = incoming.mode == "standard_rag"
     best = max(found, key=lambda passage: passage.relevance, default=None)
-    score = on_scale(best.relevance, BOUNDARY) if best else None
-    common = _common(asked)
+    score = on_scale(best.relevance, QUERY_BOUNDARY) if best else None
+    common = _common(incoming)
     if common["book_id"] is None and best and retrieved:
         common["book_id"] = best.chunk.book_id
     return QueryEntry(
@@ -30,35 +30,37 @@ def ended_entry(asked: Asked, found: Sequence[Passage], outcome: Outcome) -> Que
         top_chunk_score=score,
         raw_cosine=best.cosine if best else None,
         borderline=retrieved and score is not None and BORDERLINE_FROM <= score <= BORDERLINE_TO,
-        has_sufficient_context=has_sufficient_context(folded(found)) if retrieved else None,
-        cited_sections=_cited(outcome) if isinstance(outcome, Answered) else (),
-        nearest_section=_nearest(outcome),
+        has_sufficient_context=has_sufficient_context(merge_duplicates(found))
+        if retrieved
+        else None,
+        cited_sections=_list_cited_sections(outcome) if isinstance(outcome, Answered) else (),
+        nearest_section=_nearest_section(outcome),
     )
 
 
-def failed_entry(asked: Asked) -> QueryEntry:
-    """Describe a question that no outcome came of."""
-    return QueryEntry(**_common(asked), status="error")
+def entry_of_failure(incoming: IncomingQuestion) -> QueryEntry:
+    """Describe a question that failed."""
+    return QueryEntry(**_common(incoming), status="error")
 
 
-def _common(asked: Asked) -> dict[str, Any]:
-    scope = asked.question.scope
+def _common(incoming: IncomingQuestion) -> dict[str, Any]:
+    scope = incoming.question.scope
     return {
-        "request_id": asked.request_id,
-        "contract": asked.contract,
-        "mode": asked.mode,
-        "query_text": asked.text or asked.question.text,
-        "created_at": asked.asked_at,
-        "processing_time_ms": asked.elapsed_ms,
-        "session_id": asked.session_id,
-        "owner": asked.caller.owner,
-        "user_ip": asked.caller.ip,
+        "request_id": incoming.request_id,
+        "contract": incoming.contract,
+        "mode": incoming.mode,
+        "query_text": incoming.question.text,
+        "created_at": incoming.received_at,
+        "processing_time_ms": incoming.elapsed_ms,
+        "session_id": incoming.session_id,
+        "owner": incoming.caller.owner,
+        "user_ip": incoming.caller.ip,
         "book_id": scope.section.book_id if scope.section else scope.book_id,
-        "selected_text_length": asked.selected_text_length,
+        "selected_text_length": incoming.selected_text_length,
     }
 
 
-def _cited(outcome: Answered) -> tuple[CitedSection, ...]:
+def _list_cited_sections(outcome: Answered) -> tuple[CitedSection, ...]:
     chunks = [cited.passage for sentence in outcome.sentences for cited in sentence.citations]
     places = dict.fromkeys(
         CitedSection(one.chunk.book_id, one.chunk.chapter, one.chunk.section)
@@ -68,7 +70,7 @@ def _cited(outcome: Answered) -> tuple[CitedSection, ...]:
     return tuple(places)
 
 
-def _nearest(outcome: Outcome) -> NearestSection | None:
+def _nearest_section(outcome: Outcome) -> NearestSection | None:
     if isinstance(outcome, Refused) and outcome.nearest_sections:
         return outcome.nearest_sections[0]
     return None

@@ -1,20 +1,17 @@
-"""Who comes in, and how often."""
+"""Who is let in, and how often."""
 
-import ipaddress
 from dataclasses import dataclass
 from uuid import UUID
 
-from bythebook.domain.access import Allowance, Caller, Window
+from bythebook.domain.access import Allowance, Caller, Window, network_of
 from bythebook.domain.records import ApiKey, KeyScope
 from bythebook.errors import Forbidden, TooManyRequests, Unauthorized
 from bythebook.operate.keyring import KeyRing
 from bythebook.ports import Limiter, Metrics
 
-_IPV6_PREFIX = 64  # bits: what one subscriber is given, and may choose addresses from at will
-
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """Requests per minute; 0: no limit."""
 
     key: int = 0
@@ -27,13 +24,15 @@ class Admission:
     """A caller who was let in, and what is left of the window it was counted in."""
 
     caller: Caller
-    allowance: Allowance | None = None  # none without a limit
+    allowance: Allowance | None = None  # None without a limit
 
 
 class Gate:
     """Lets requests in by their key or, while there are no keys, by their address."""
 
-    def __init__(self, ring: KeyRing, limiter: Limiter, limits: Limits, metrics: Metrics) -> None:
+    def __init__(
+        self, ring: KeyRing, limiter: Limiter, limits: RequestLimits, metrics: Metrics
+    ) -> None:
         self.ring = ring
         self._limiter = limiter
         self._limits = limits
@@ -44,12 +43,12 @@ class Gate:
     ) -> Admission:
         """Let a request in and count it, or raise NotAdmitted."""
         if await self.ring.is_open():
-            window = Window("ip", _network(ip), self._limits.ip)
+            window = Window("ip", network_of(ip), self._limits.ip)
             return Admission(Caller(ip), await self._take(window))
         try:
-            key = await self._opened(secret)
+            key = await self._open_with_key(secret)
         except Unauthorized:
-            await self._take(Window("ip", _network(ip), self._limits.ip))
+            await self._take(Window("ip", network_of(ip), self._limits.ip))
             raise
         _require_scope(key, scope)
         _require_origin(key, origin)
@@ -57,13 +56,13 @@ class Gate:
         window = Window("key", str(key.key_id), self._limits.key if own is None else own)
         return Admission(Caller(ip, key), await self._take(window))
 
-    async def _opened(self, secret: str | None) -> ApiKey:
+    async def _open_with_key(self, secret: str | None) -> ApiKey:
         if not secret:
             raise Unauthorized("This service needs a key.")
         return await self.ring.open_with(secret)
 
     async def admit_session(self, caller: Caller, session_id: UUID | None) -> Allowance | None:
-        """Count a request in its session, which is nobody else's, or raise TooManyRequests."""
+        """Count a request in its session, or raise TooManyRequests; other callers have other sessions."""
         if session_id is None:
             return None
         holder = f"{caller.owner}/{session_id}"
@@ -75,7 +74,7 @@ class Gate:
         allowance = await self._limiter.take(window)
         if allowance.allowed:
             return allowance
-        self._metrics.limited(window.name)
+        self._metrics.count_limited(window.name)
         raise TooManyRequests(
             "Too many requests. Please wait before trying again.",
             limit=allowance.limit,
@@ -90,19 +89,6 @@ def _require_scope(key: ApiKey, scope: KeyScope) -> None:
 
 
 def _require_origin(key: ApiKey, origin: str | None) -> None:
-    """Hold a key to its origins; a request without any comes from none of them."""
+    """Raise Forbidden unless the request comes from one of the key's origins."""
     if key.terms.origins is not None and origin not in key.terms.origins:
         raise Forbidden("This key may not be used from here.")
-
-
-def _network(ip: str | None) -> str:
-    """Give whom an address belongs to, as far as it can be told."""
-    try:
-        address = ipaddress.ip_address((ip or "").partition("%")[0])
-    except ValueError:
-        return "unknown"
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped is not None:
-            return str(address.ipv4_mapped)
-        return str(ipaddress.ip_network((address, _IPV6_PREFIX), strict=False))
-    return str(address)

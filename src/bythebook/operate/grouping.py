@@ -1,6 +1,5 @@
-"""Wordings -> groups of one question: by the words they share, whatever stands around these."""
+"""Wordings -> groups that ask the same question, by the content words they share."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,17 +7,11 @@ from datetime import datetime
 from itertools import chain
 
 from bythebook.domain.insight import Wording
+from bythebook.domain.words import FUNCTION_WORDS, find_words, stem
 
 ALIKE_FROM = 0.6  # share of words in common, of all the words that either has
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_FEWEST_LETTERS = 3  # that an ending leaves of a word
-_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ers", "es", "ed", "er", "ly", "s", "y", "e")
-_COMMON = frozenset(
-    """a about am an and any are as at be been being book but by can chapter could did do does doing done
-    explain for from get give had has have how i in into is it its know like make many may me mean means
-    might more much must my need of on one or our please section shall should show so some tell than that
-    the their them then there these they thing this those to up us use used using want was way we were what
-    when where which who whom whose why will with would you your""".split()
+_COMMON = FUNCTION_WORDS | frozenset(  # words of questions about any book
+    "being book chapter explain know many mean means more section shall show tell want".split()
 )
 
 
@@ -39,8 +32,8 @@ class Group:
         return max(wording.last_asked for wording in self.wordings)
 
 
-def grouped(wordings: Iterable[Wording]) -> list[Group]:
-    """Put wordings together that ask the same, the groups asked most first.
+def group_wordings(wordings: Iterable[Wording]) -> list[Group]:
+    """Group wordings that ask the same; the groups asked most come first.
 
     A wording is reduced to the words that carry its meaning: lower-case, without common words such
     as "what" and "the", each cut to its stem, order and repetition aside. Taken in the order given,
@@ -51,7 +44,7 @@ def grouped(wordings: Iterable[Wording]) -> list[Group]:
     leaders: list[frozenset[str]] = []
     members: list[list[Wording]] = []
     leading: dict[str, list[int]] = defaultdict(list)  # places of the leaders that have a word
-    places: dict[frozenset[str], int] = {}  # of the words met: who leads later does not change them
+    places: dict[frozenset[str], int] = {}  # of words met before: later leaders do not move them
     for wording in wordings:
         words = _carrying(wording.text)
         place = places.get(words)
@@ -73,7 +66,7 @@ def _like(
     words: frozenset[str], leaders: Sequence[frozenset[str]], leading: dict[str, list[int]]
 ) -> int | None:
     shared = Counter(chain.from_iterable(leading.get(word, ()) for word in words))
-    least = ALIKE_FROM * len(words)  # of all that either has, it may be more
+    least = ALIKE_FROM * len(words)  # a lower bound: the union of both may be larger
     figures = _figures(words)
     alike = (
         place
@@ -86,17 +79,10 @@ def _like(
 
 
 def _carrying(text: str) -> frozenset[str]:
-    """Give the words that tell one question from another; all of them where none does."""
-    words = _WORD.findall(text.casefold())
+    """Return the stems of a wording's content words, or of all its words if it has none."""
+    words = find_words(text)
     telling = [word for word in words if word not in _COMMON]
-    return frozenset(map(_stem, telling or words)) or frozenset({text})
-
-
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _FEWEST_LETTERS:
-            return word[: -len(ending)]
-    return word
+    return frozenset(map(stem, telling or words)) or frozenset({text})
 
 
 def _figures(words: Iterable[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""What readers ask and what the book leaves unanswered, as its author is shown it."""
+"""What readers ask and what the book leaves unanswered, for its author."""
 
 import asyncio
 from collections import Counter
@@ -7,17 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from uuid import UUID
 
-from bythebook.ask.judge import BOUNDARY, REFUSE_BELOW
-from bythebook.ask.links import section_url
-from bythebook.ask.pipeline import AskPorts, collect
-from bythebook.ask.relevance import on_scale
+from bythebook.ask import AskPorts, collect
+from bythebook.ask.show import QUERY_BOUNDARY, REFUSE_BELOW, on_scale, section_url
 from bythebook.domain.answers import Answered, Outcome, RefusalType
 from bythebook.domain.books import Book
 from bythebook.domain.insight import (
-    Chosen,
     DayLatency,
     LoggedPage,
     LoggedQuestion,
+    QuestionFilter,
     ScoreBin,
     Wording,
 )
@@ -25,19 +23,19 @@ from bythebook.domain.questions import Question, Scope
 from bythebook.domain.records import CitedSection
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import ByTheBookError
-from bythebook.operate.grouping import Group, grouped
-from bythebook.ports.insight import QuestionLog, Reports
+from bythebook.operate.grouping import Group, group_wordings
+from bythebook.ports.insight import AuthorLog, Reports
 
 WEEK = 7  # days
 LONGEST = 366  # days of one period
 BINS = 20  # of the histogram: both boundaries fall on an edge
-MOST_WORDINGS = 3000  # that are grouped; beyond them are questions asked once, long ago
+MOST_WORDINGS = 3000  # that are grouped; the rest are old questions asked once
 _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days in UTC, the first and the last among them."""
+    """Days in UTC, including the first and the last."""
 
     first: date
     last: date
@@ -53,13 +51,13 @@ class Period:
         return datetime.combine(self.last, time(), UTC) + _DAY
 
     def days(self) -> list[date]:
-        """Give its days in order."""
+        """Yield its days in order."""
         return [self.first + number * _DAY for number in range((self.last - self.first).days + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What became of questions."""
+    """Questions by how they ended."""
 
     answered: int = 0
     refusals: Counter[RefusalType] = field(default_factory=Counter)
@@ -69,12 +67,12 @@ class Sums:
 
     @property
     def refused(self) -> int:
-        """How many were refused, of whatever type."""
+        """The number of refused questions of any type."""
         return self.refusals.total()
 
     @property
     def questions(self) -> int:
-        """All of them."""
+        """The number of all questions."""
         return self.answered + self.refused + self.failed
 
     def __add__(self, other: "Sums") -> "Sums":
@@ -89,7 +87,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The first look: this week against last, and each day of a period."""
+    """This week compared with last week, and each day of a period."""
 
     period: Period
     this_week: tuple[Period, Sums]
@@ -98,22 +96,22 @@ class Overview:
 
     @property
     def sums(self) -> Sums:
-        """The whole period's."""
+        """The sums of the whole period."""
         return sum((sums for _, sums in self.days), Sums())
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """What readers asked and the book did not answer, those asked most first."""
+    """Groups of questions that the book did not answer, those asked most first."""
 
     groups: tuple[Group, ...]
-    questions: int  # in all groups, those not given too
+    questions: int  # in all groups, including those not returned
     group_count: int
 
 
 @dataclass(frozen=True, slots=True)
-class CitedChapter:
-    """A chapter and how many answers quote it, and each of its sections."""
+class ChapterCitations:
+    """How many answers cite a chapter, and each of its sections."""
 
     book_id: str
     chapter: str
@@ -123,7 +121,7 @@ class CitedChapter:
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage that is found for a question now."""
+    """A passage found for a question that is asked again."""
 
     book_id: str
     chapter: str
@@ -135,7 +133,7 @@ class FoundPassage:
 
 @dataclass(frozen=True, slots=True)
 class AskedAgain:
-    """A logged question, and what the book makes of it now."""
+    """A logged question and its outcome in the book as it is now."""
 
     question: LoggedQuestion
     answered: bool
@@ -145,21 +143,21 @@ class AskedAgain:
 
 @dataclass(frozen=True, slots=True)
 class ReadBook:
-    """A book and how it was last read; no report where it cannot be read any more."""
+    """A book and its last ingest report; None if the report cannot be read."""
 
     book: Book
     report: IngestReport | None
 
 
 class Insight:
-    """Sums up the log of questions; conversations, answers and selections are not in it."""
+    """Sums up the log of questions, which has no conversations, answers or selections."""
 
-    boundary = BOUNDARY
+    boundary = QUERY_BOUNDARY
     refuse_below = REFUSE_BELOW
 
     def __init__(
         self,
-        log: QuestionLog,
+        log: AuthorLog,
         ports: AskPorts,
         reports: Reports,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -170,18 +168,18 @@ class Insight:
         self._now = now
 
     def period(self, days: int, since: date | None = None, until: date | None = None) -> Period:
-        """Give the days that are meant: so many up to `until`, else from `since` on."""
+        """Return the period that ends with `until` and starts with `since`, or has so many days."""
         last = until or self._now().date()
         first = since or last - (days - 1) * _DAY
         return Period(max(first, last - (LONGEST - 1) * _DAY), last)
 
     def books(self, readable: Sequence[str] | None) -> list[Book]:
-        """Give the books that may be seen."""
+        """Return the books that the caller may read."""
         books = self._ports.library.books()
         return [book for book in books if readable is None or book.book_id in readable]
 
-    async def overview(self, chosen: Chosen, period: Period) -> Overview:
-        """Sum up by day; the two weeks end today, whatever the period."""
+    async def overview(self, chosen: QuestionFilter, period: Period) -> Overview:
+        """Sum up by day; the two weeks always end today."""
         today = self._now().date()
         this_week = Period(today - (WEEK - 1) * _DAY, today)
         last_week = Period(this_week.first - WEEK * _DAY, this_week.first - _DAY)
@@ -190,28 +188,28 @@ class Insight:
             if not set(week.days()) <= set(period.days()):
                 known |= await self._by_day(chosen, week)
 
-        def summed(days: Iterable[date]) -> Sums:
+        def sum_days(days: Iterable[date]) -> Sums:
             return sum((known.get(day, Sums()) for day in days), Sums())
 
         return Overview(
             period,
-            (this_week, summed(this_week.days())),
-            (last_week, summed(last_week.days())),
+            (this_week, sum_days(this_week.days())),
+            (last_week, sum_days(last_week.days())),
             tuple((day, known.get(day, Sums())) for day in period.days()),
         )
 
-    async def unanswered(self, chosen: Chosen, most: int) -> Unanswered:
-        """Group what was refused; what a selection does not say is no gap of the book."""
-        wordings = await self._refused_wordings(chosen)
-        groups = await asyncio.to_thread(grouped, wordings)
+    async def group_unanswered(self, chosen: QuestionFilter, most: int) -> Unanswered:
+        """Group refused questions; refusals about a selection are not a gap of the book."""
+        wordings = await self._list_refused_wordings(chosen)
+        groups = await asyncio.to_thread(group_wordings, wordings)
         asked = sum(group.times for group in groups)
         return Unanswered(tuple(groups[:most]), asked, len(groups))
 
-    async def like(self, chosen: Chosen, query_id: UUID) -> Chosen:
-        """Narrow to the group that a refused question is in."""
-        known = await self._log.question(query_id)
-        wordings = await self._refused_wordings(chosen)
-        groups = await asyncio.to_thread(grouped, wordings)
+    async def like(self, chosen: QuestionFilter, query_id: UUID) -> QuestionFilter:
+        """Narrow a filter to the group that a refused question is in."""
+        known = await self._log.find_question(query_id)
+        wordings = await self._list_refused_wordings(chosen)
+        groups = await asyncio.to_thread(group_wordings, wordings)
         keys = [
             tuple(wording.key for wording in group.wordings)
             for group in groups
@@ -219,17 +217,17 @@ class Insight:
         ]
         return _gaps(replace(chosen, wordings=keys[0] if keys else ()))
 
-    async def cited(self, chosen: Chosen) -> list[CitedChapter]:
-        """Count answers by the chapters they quote, and within them by sections, most first."""
+    async def count_cited(self, chosen: QuestionFilter) -> list[ChapterCitations]:
+        """Count answers by the chapters and sections they cite, most first."""
         chapters: Counter[tuple[str, str]] = Counter()
         sections: Counter[CitedSection] = Counter()
-        for together in await self._log.cited(chosen):
+        for together in await self._log.count_citations(chosen):
             places = {(one.book_id, one.chapter) for one in together.sections}
             chapters.update(dict.fromkeys(places, together.answers))
             sections.update(dict.fromkeys(together.sections, together.answers))
         ordered = sorted(sections.items(), key=lambda item: (-item[1], item[0].section))
         return [
-            CitedChapter(
+            ChapterCitations(
                 *place,
                 answers,
                 tuple(
@@ -239,23 +237,23 @@ class Insight:
             for place, answers in sorted(chapters.items(), key=lambda item: (-item[1], item[0]))
         ]
 
-    async def scores(self, chosen: Chosen) -> Sequence[ScoreBin]:
-        """Tell where the scores of the best passages lie."""
-        return await self._log.scores(chosen, BINS)
+    async def scores(self, chosen: QuestionFilter) -> Sequence[ScoreBin]:
+        """Return the histogram of the best passages' scores."""
+        return await self._log.count_by_score(chosen, BINS)
 
-    async def latency(self, chosen: Chosen) -> Sequence[DayLatency]:
-        """Tell how long answers took, by day."""
-        return await self._log.latency(chosen)
+    async def latency(self, chosen: QuestionFilter) -> Sequence[DayLatency]:
+        """Return percentiles of processing times by day."""
+        return await self._log.measure_latency(chosen)
 
-    async def page(self, chosen: Chosen, *, most: int, skip: int = 0) -> LoggedPage:
-        """Give the questions behind a number."""
-        return await self._log.page(chosen, most=most, skip=skip)
+    async def page(self, chosen: QuestionFilter, *, most: int, skip: int = 0) -> LoggedPage:
+        """Return a page of the questions that a filter selects."""
+        return await self._log.list_questions(chosen, most=most, skip=skip)
 
     async def ask_again(
         self, query_id: UUID, readable: tuple[str, ...] | None
     ) -> AskedAgain | None:
-        """Look a logged question up in the books as they are now; nothing of it is logged."""
-        known = await self._log.question(query_id)
+        """Ask a logged question again, of the books as they are now, without logging it."""
+        known = await self._log.find_question(query_id)
         if known is None or not (readable is None or known.book_id in readable):
             return None
         outcome = await collect(
@@ -269,14 +267,14 @@ class Insight:
         )
 
     def reports(self, readable: Sequence[str] | None) -> list[ReadBook]:
-        """Tell how each book was last read; newest first."""
+        """Return the books with their last ingest reports, newest first."""
         books = sorted(self.books(readable), key=lambda one: one.published_at, reverse=True)
         return [ReadBook(book, self._report(book.book_id)) for book in books]
 
     def _report(self, book_id: str) -> IngestReport | None:
         try:
             return self._reports.report(book_id)
-        except ByTheBookError:  # of one book; the others are wanted none the less
+        except ByTheBookError:  # one unreadable report must not hide the others
             return None
 
     def _passages(self, outcome: Outcome) -> tuple[FoundPassage, ...]:
@@ -288,18 +286,18 @@ class Insight:
                 one.chunk.section,
                 section_url(one.chunk, self._ports.reader_url),
                 one.chunk.text,
-                on_scale(one.relevance, BOUNDARY),
+                on_scale(one.relevance, QUERY_BOUNDARY),
             )
             for one in found
         )
 
-    async def _refused_wordings(self, chosen: Chosen) -> Sequence[Wording]:
-        return await self._log.wordings(_gaps(replace(chosen, wordings=None)), MOST_WORDINGS)
+    async def _list_refused_wordings(self, chosen: QuestionFilter) -> Sequence[Wording]:
+        return await self._log.list_wordings(_gaps(replace(chosen, wordings=None)), MOST_WORDINGS)
 
-    async def _by_day(self, chosen: Chosen, period: Period) -> dict[date, Sums]:
+    async def _by_day(self, chosen: QuestionFilter, period: Period) -> dict[date, Sums]:
         within = replace(chosen, since=period.since, until=period.until)
         days: dict[date, Sums] = {}
-        for tally in await self._log.tallies(within):
+        for tally in await self._log.count_by_day(within):
             counted = Sums(
                 answered=tally.questions if tally.status == "success" else 0,
                 refusals=Counter(
@@ -308,7 +306,7 @@ class Insight:
                 failed=tally.questions if tally.status == "error" else 0,
             )
             days[tally.day] = days.get(tally.day, Sums()) + counted
-        for said in await self._log.opinions(within):
+        for said in await self._log.count_feedback(within):
             words = (said.questions, 0) if said.helpful else (0, said.questions)
             days[said.day] = days.get(said.day, Sums()) + Sums(
                 helpful=words[0], not_helpful=words[1]
@@ -316,14 +314,16 @@ class Insight:
         return days
 
 
-def _gaps(chosen: Chosen) -> Chosen:
+def _gaps(chosen: QuestionFilter) -> QuestionFilter:
     return replace(chosen, status="refused", mode="standard_rag")
 
 
 def _holds(wording: Wording, question: LoggedQuestion) -> bool:
-    """Say whether a question was put in this wording; the database made the key, so spell it alike."""
-    return wording.query_id == question.query_id or _folded(wording.text) == _folded(question.text)
+    """Return True if a question has this wording; normalizes as the database does for its keys."""
+    return wording.query_id == question.query_id or _normalize(wording.text) == _normalize(
+        question.text
+    )
 
 
-def _folded(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.lower().rstrip(" ?!.")

@@ -1,4 +1,4 @@
-"""What became of each question, told to the log, the metrics and the records, off the answer's path."""
+"""How each question ended, for the log, the metrics and the records, outside the answer path."""
 
 import asyncio
 import logging
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from bythebook.ask.bill import Bill
+from bythebook.ask import UsageMeter
 from bythebook.domain.answers import Fault, Outcome, Passage
 from bythebook.domain.records import QueryEntry
-from bythebook.errors import InputError, PartFailed
+from bythebook.errors import InputError, Overloaded, PartFailed
 from bythebook.operate.alerts import Alerts
-from bythebook.operate.asked import Asked
-from bythebook.operate.entry import ended_entry, failed_entry
+from bythebook.operate.entry import entry_of_failure, entry_of_outcome
+from bythebook.operate.incoming_question import IncomingQuestion
 from bythebook.operate.model_watch import ModelWatch
 from bythebook.ports import Metrics, QueryLog
 
@@ -25,19 +25,19 @@ _NONE: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(slots=True)
-class Note:
+class QuestionRecord:
     """What is known of a question while it is answered."""
 
     found: Sequence[Passage] = ()
     outcome: Outcome | None = None
-    model: str | None = None  # that writes; none: the book's own words
+    model: str | None = None  # that writes; None: the book's own sentences
     shown: int = 0  # of the sentences that it proposed
     dropped: int = 0
-    bill: Bill = field(default_factory=Bill)
+    usage: UsageMeter = field(default_factory=UsageMeter)
 
-    def on(self, entry: QueryEntry) -> QueryEntry:
-        """Add to an entry what a language model did for it."""
-        usage = self.bill.usage
+    def add_to(self, entry: QueryEntry) -> QueryEntry:
+        """Add a language model's usage and faults to an entry."""
+        usage = self.usage.total
         return replace(
             entry,
             model=self.model,
@@ -50,7 +50,7 @@ class Note:
 
 
 class Journal:
-    """Keeps entries in the order they came, by one writer that no answer waits for."""
+    """Stores entries in order, by one writer that no answer waits for."""
 
     def __init__(
         self,
@@ -66,39 +66,46 @@ class Journal:
         self._waiting: asyncio.Queue[QueryEntry | asyncio.Event] = asyncio.Queue(MOST_WAITING)
 
     @contextmanager
-    def noting(self, asked: Asked) -> Iterator[Note]:
-        """Note what becomes of a question within a with block, however that is left."""
-        note = Note()
+    def open_record(self, incoming: IncomingQuestion) -> Iterator[QuestionRecord]:
+        """Record how a question ends within a with block, also if it raises."""
+        record = QuestionRecord()
         try:
-            yield note
-        except InputError:
-            raise  # the caller's mistake, of which the caller is told
-        except (asyncio.CancelledError, GeneratorExit) as error:  # the reader left: before the end?
-            self._end(asked, note, error)
+            yield record
+        except (InputError, Overloaded):
+            raise  # the caller's mistake, or one question too many, which metrics count
+        except (
+            asyncio.CancelledError,
+            GeneratorExit,
+        ) as error:  # the reader left, perhaps before the end
+            self._end(incoming, record, error)
             raise
         except BaseException as error:
-            self._fail(asked, note, error)
+            self._fail(incoming, record, error)
             raise
         else:
-            self._end(asked, note, None)
+            self._end(incoming, record, None)
 
-    def fault(self, asked: Asked, fault: Fault) -> None:
-        """Count a proposed sentence that the passages did not bear out as it was; never its words."""
-        self._metrics.sentence_fault(fault)
-        told = {"request_id": str(asked.request_id), "fault": fault.kind, "dropped": fault.dropped}
-        _log.info("sentence fault", extra=told)
+    def count_fault(self, incoming: IncomingQuestion, fault: Fault) -> None:
+        """Count a proposed sentence that the passages do not support as it was; never its words."""
+        self._metrics.count_fault(fault)
+        fields = {
+            "request_id": str(incoming.request_id),
+            "fault": fault.kind,
+            "dropped": fault.dropped,
+        }
+        _log.info("sentence fault", extra=fields)
 
-    def sentence(self, note: Note, *, dropped: bool) -> None:
+    def count_sentence(self, record: QuestionRecord, *, dropped: bool) -> None:
         """Count a sentence that a language model proposed, if one did."""
-        if note.model is None:
+        if record.model is None:
             return
-        note.dropped += dropped
-        note.shown += not dropped
-        self._metrics.model_sentence(note.model, dropped=dropped)
-        self._watch.sentence(note.model, dropped=dropped)
+        record.dropped += dropped
+        record.shown += not dropped
+        self._metrics.count_model_sentence(record.model, dropped=dropped)
+        self._watch.sentence(record.model, dropped=dropped)
 
-    async def settled(self, most_seconds: float | None = None) -> None:
-        """Wait until what was noted so far is kept, or the records prove too slow."""
+    async def settle(self, most_seconds: float | None = None) -> None:
+        """Wait until what was recorded so far is written, or the database proves too slow."""
         reached = asyncio.Event()
         try:
             self._waiting.put_nowait(reached)
@@ -108,7 +115,7 @@ class Journal:
             return
 
     async def run(self) -> None:
-        """Write until cancelled; what is still waiting then is lost, and said to be."""
+        """Write until cancelled; what is still waiting then is lost, and logged as lost."""
         try:
             while True:
                 taken = [await self._waiting.get()]
@@ -122,10 +129,10 @@ class Journal:
             while not self._waiting.empty():
                 left = self._waiting.get_nowait()
                 if isinstance(left, QueryEntry):
-                    self._lost(left, "the service stopped")
+                    self._log_loss(left, "the service stopped")
 
     async def _keep(self, entries: Sequence[QueryEntry]) -> None:
-        """Write all together; where that fails each by itself, so that one costs no other."""
+        """Write all entries together; if that fails, one by one, so that a bad entry costs no other."""
         if not entries:
             return
         try:
@@ -133,52 +140,57 @@ class Journal:
         except Exception as error:  # noqa: BLE001 - one entry that breaks must not stop the writer
             if len(entries) == 1 or _is_outage(error):
                 for entry in entries:
-                    self._failed_to_keep(entry, error)
+                    self._report_failure(entry, error)
                 return
             for entry in entries:
                 await self._keep([entry])
 
-    def _failed_to_keep(self, entry: QueryEntry, error: Exception) -> None:
+    def _report_failure(self, entry: QueryEntry, error: Exception) -> None:
         if isinstance(error, PartFailed):
-            if error.retryable:  # else the records are well, and the entry is not
-                self._alerts.failed(error.part, error.what)
-            self._lost(entry, error.what)
+            if error.retryable:  # otherwise the records work and the entry is bad
+                self._alerts.report_failure(error.part, error.what)
+            self._log_loss(entry, error.what)
         else:
             _log.error("a question could not be recorded", exc_info=error)
-            self._lost(entry, "a defect of ours")
+            self._log_loss(entry, "an error in the program")
 
-    def _end(self, asked: Asked, note: Note, error: BaseException | None) -> None:
-        if (outcome := note.outcome) is None:
-            self._record(note.on(failed_entry(asked)), _NONE, type(error).__name__)
+    def _end(
+        self, incoming: IncomingQuestion, record: QuestionRecord, error: BaseException | None
+    ) -> None:
+        if (outcome := record.outcome) is None:
+            self._record(record.add_to(entry_of_failure(incoming)), _NONE, type(error).__name__)
         else:
-            self._record(note.on(ended_entry(asked, note.found, outcome)), outcome.timings)
+            entry = entry_of_outcome(incoming, record.found, outcome)
+            self._record(record.add_to(entry), outcome.timings)
 
-    def _fail(self, asked: Asked, note: Note, error: BaseException) -> None:
+    def _fail(
+        self, incoming: IncomingQuestion, record: QuestionRecord, error: BaseException
+    ) -> None:
         if isinstance(error, PartFailed):
             if error.retryable and error.is_unwell:
-                self._alerts.failed(error.part, error.what)
-            else:  # does not mend by itself: the watch tells of it, lest any reader could call
-                self._metrics.part_failed(error.part)
-        self._record(note.on(failed_entry(asked)), _NONE, type(error).__name__)
+                self._alerts.report_failure(error.part, error.what)
+            else:  # the watch reports what does not recover by itself, so that readers cannot trigger alerts
+                self._metrics.count_failure(error.part)
+        self._record(record.add_to(entry_of_failure(incoming)), _NONE, type(error).__name__)
 
     def _record(
         self, entry: QueryEntry, timings: Mapping[str, float], error: str | None = None
     ) -> None:
-        self._metrics.question(entry, timings)
-        _log.info("question", extra=_told(entry, timings, error))
+        self._metrics.count_question(entry, timings)
+        _log.info("question", extra=_log_fields(entry, timings, error))
         try:
             self._waiting.put_nowait(entry)
         except asyncio.QueueFull:
-            self._lost(entry, "too many are waiting")
+            self._log_loss(entry, "too many are waiting")
 
-    def _lost(self, entry: QueryEntry, reason: str) -> None:
-        self._metrics.entry_lost()
-        told = {"request_id": str(entry.request_id)}
-        _log.warning("a question was not recorded: %s", reason, extra=told)
+    def _log_loss(self, entry: QueryEntry, reason: str) -> None:
+        self._metrics.count_lost_entry()
+        fields = {"request_id": str(entry.request_id)}
+        _log.warning("a question was not recorded: %s", reason, extra=fields)
 
 
 def _is_outage(error: Exception) -> bool:
-    """Whether trying again at once would fail again, whichever entry is tried."""
+    """Return True if another try right now would fail for any entry."""
     return isinstance(error, PartFailed) and error.retryable
 
 
@@ -186,8 +198,10 @@ def _short(score: float | None) -> float | None:
     return None if score is None else round(score, 4)
 
 
-def _told(entry: QueryEntry, timings: Mapping[str, float], error: str | None) -> dict[str, object]:
-    """Give what the log says of a question: how it went, not its words."""
+def _log_fields(
+    entry: QueryEntry, timings: Mapping[str, float], error: str | None
+) -> dict[str, object]:
+    """Return the log fields of a question: how it ended, not its words."""
     of_model = {"model": entry.model, "dropped": entry.sentences_dropped, "usd": entry.usd}
     return (of_model if entry.model else {}) | {
         "request_id": str(entry.request_id),

@@ -1,4 +1,4 @@
-"""Sentences that verification dropped -> a warning that a model makes too much up."""
+"""Sentences that verification dropped -> a warning about a model that makes too much up."""
 
 import logging
 from collections import deque
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 _log = logging.getLogger("bythebook.models")
 LAST = 200  # sentences of a model that count
-MOST_DROPPED = 0.05  # of these, above which it is warned of
+MOST_DROPPED = 0.05  # of these, dropped: above it there is a warning
 
 
 class ModelWatch:
@@ -35,11 +35,11 @@ class ModelWatch:
             self._warn(model, share)
 
     def shares(self) -> Mapping[str, float]:
-        """Give the share of dropped sentences among the last ones of each model."""
+        """Return the share of dropped sentences among the last ones of each model."""
         return {model: sum(recent) / len(recent) for model, recent in self._dropped.items()}
 
     def next_better(self, model: str) -> str | None:
-        """Name the next better model of those that may be set; none for the best and the unknown."""
+        """Return the next better model of those that may be set; None for the best or an unknown one."""
         names = [_bare(name) for name in self._ladder]
         place = names.index(_bare(model)) + 1 if _bare(model) in names else len(names)
         return self._ladder[place] if place < len(names) else None
@@ -48,7 +48,7 @@ class ModelWatch:
         better = self.next_better(model)
         advice = f"set BYTHEBOOK_LLM_MODEL to {better}" if better else "set a more capable model"
         _log.warning(
-            "%.1f %% of the last %d sentences of %s were not borne out by the book and were dropped: %s",
+            "%.1f %% of the last %d sentences of %s were not supported by the book and were dropped: %s",
             100 * share,
             self._last,
             model,
@@ -58,5 +58,5 @@ class ModelWatch:
 
 
 def _bare(name: str) -> str:
-    """Give a model's name without its vendor: "openai/gpt-4" is "gpt-4"."""
+    """Return a model's name without its vendor: "openai/gpt-4" is "gpt-4"."""
     return name.rpartition("/")[2].lower()

@@ -1,4 +1,4 @@
-"""What comes due with time, for as long as the service runs."""
+"""Periodic work while the service runs."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ _log = logging.getLogger("bythebook.upkeep")
 
 
 class Upkeep:
-    """Asks for the work often; the records see that it is done once, however many ask."""
+    """Asks for the work often; the records make sure that it is done once."""
 
     def __init__(self, housekeeping: Housekeeping, *, every_seconds: float = 60.0) -> None:
         self._housekeeping = housekeeping

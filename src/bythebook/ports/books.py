@@ -1,4 +1,4 @@
-"""What reading, indexing and finding books needs."""
+"""What reading, indexing and searching books needs."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -13,13 +13,14 @@ from bythebook.domain.books import Book, Chunk, CutDocument, Document, LiveBook,
 from bythebook.domain.calibrations import Calibration
 from bythebook.domain.questions import SectionSpan
 from bythebook.domain.reports import IngestReport
+from bythebook.errors import DamagedBook
 
 Vector = NDArray[np.float32]
 Vectors = NDArray[np.float32]
 
 
 class BookReader(Protocol):
-    """Makes documents of a source."""
+    """Reads a source into documents."""
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """Lay a book out from a path or an address, or raise UnreadableBook with what to do."""
@@ -41,11 +42,11 @@ class Embedder(Protocol):
 
     @property
     def usd_per_million_tokens(self) -> float:
-        """What embedding costs; 0 where it runs on this machine."""
+        """The price of embedding; 0 if it runs on this machine."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count what the model would read of each text."""
+        """Count the tokens that the model would read of each text."""
         ...
 
     async def embed_query(self, text: str) -> Vector:
@@ -53,7 +54,7 @@ class Embedder(Protocol):
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed parts of a book, in the order given."""
+        """Embed texts of a book, in the order given."""
         ...
 
 
@@ -61,17 +62,17 @@ class VectorCache(Protocol):
     """Vectors by model and content, so that nothing unchanged is embedded again."""
 
     def get(self, model_id: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
-        """Give the vectors that are known."""
+        """Return the vectors that are stored."""
         ...
 
     def put(self, model_id: str, vectors: Mapping[str, Vector]) -> None:
-        """Keep vectors, durably on return."""
+        """Store vectors; they are durable on return."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lookup:
-    """What is looked for, by words and by meaning, and where; `limit` is for each way."""
+    """What to search for, by words and by meaning, and where; `limit` is for each way."""
 
     question: str
     vector: Vector
@@ -84,11 +85,11 @@ class ChunkIndex(Protocol):
     """Finds chunks of the live generations by meaning and by words."""
 
     async def search(self, wanted: Lookup) -> Sequence[Hit]:
-        """Give the best by either way, each with both scores."""
+        """Return the best chunks by either way, each with both scores."""
         ...
 
     async def vectors(self, chunks: Sequence[Chunk]) -> Vectors:
-        """Give the vectors of chunks that were found, in order; zeros for one no longer there."""
+        """Return the vectors of chunks in order; zeros for a chunk that is gone."""
         ...
 
 
@@ -96,57 +97,69 @@ class Library(Protocol):
     """The published books and their texts."""
 
     def books(self) -> Sequence[Book]:
-        """Give every published book, by id."""
+        """Return every published book, by id."""
         ...
 
     def book(self, book_id: str) -> Book:
-        """Give one, or raise UnknownBook."""
+        """Return a book, or raise UnknownBook."""
         ...
 
     def documents(self, book_id: str) -> Sequence[Document]:
-        """Give the documents of the live generation in reading order."""
+        """Return the documents of the live generation in reading order."""
         ...
 
     def document(self, book_id: str, document_id: str) -> Document:
-        """Give one, or raise UnknownDocument."""
+        """Return a document, or raise UnknownDocument."""
         ...
 
 
-class Edition(Protocol):
-    """A generation in the making: invisible to readers until it is published."""
+class BookFiles(Protocol):
+    """The files that the library keeps of each book, which may get damaged."""
+
+    def book_ids(self) -> Sequence[str]:
+        """Return the ids of all books, sound or not."""
+        ...
+
+    def damage(self, book_id: str, *, deep: bool) -> DamagedBook | None:
+        """Check for damage: by sizes, which takes no time, or by every byte."""
+        ...
+
+
+class GenerationDraft(Protocol):
+    """A generation that is being written; readers cannot see it until it is published."""
 
     def start_from_live(self) -> bool:
-        """Begin with all that the live generation holds; says no, and begins empty, if it is not sound."""
+        """Start with everything in the live generation; return False, and start empty, if it is damaged."""
         ...
 
     def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
-        """Put chunks with their vectors in; one of the same id is replaced."""
+        """Add chunks with their vectors; a chunk with the same id is replaced."""
         ...
 
     def drop(self, chunks: Sequence[Chunk]) -> None:
-        """Take chunks of the live generation out."""
+        """Remove chunks that came from the live generation."""
         ...
 
     def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
-        """Check the count, keep the texts, switch the pointer, remove older generations."""
+        """Check the count, save the texts, switch the pointer, remove older generations."""
         ...
 
 
-class Press(Protocol):
-    """Makes new generations."""
+class IndexWriter(Protocol):
+    """Writes new generations of books."""
 
     def require_id(self, book_id: str) -> None:
         """Raise UnknownBook if this cannot be a book's id."""
         ...
 
     def live(self, book_id: str, embedder: Embedder) -> LiveBook:
-        """Give what the live generation holds; nothing for a new book or another embedder."""
+        """Return the contents of the live generation; empty for a new book or another embedder."""
         ...
 
-    def edition(
+    def open_draft(
         self, book_id: str, generation: str, embedder: Embedder
-    ) -> AbstractContextManager[Edition]:
-        """Hold the book for one run; on leaving without publishing nothing has changed."""
+    ) -> AbstractContextManager[GenerationDraft]:
+        """Lock the book for one run; leaving without publishing changes nothing."""
         ...
 
     def remove(self, book_id: str) -> None:
@@ -158,9 +171,9 @@ class Calibrations(Protocol):
     """What scores mean for each book, as fitted to its live generation."""
 
     def of(self, book: Book) -> Calibration | None:
-        """Give the fit of just this generation; none where there is none."""
+        """Return the fit of exactly this generation, or None."""
         ...
 
     def keep(self, book_id: str, calibration: Calibration) -> None:
-        """Put a fit in the place of the last one, whole or not at all."""
+        """Replace the fit of a book atomically."""
         ...

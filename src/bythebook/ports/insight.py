@@ -5,12 +5,12 @@ from typing import Protocol
 from uuid import UUID
 
 from bythebook.domain.insight import (
-    Chosen,
     CitedTimes,
+    DayFeedback,
     DayLatency,
     LoggedPage,
     LoggedQuestion,
-    Opinion,
+    QuestionFilter,
     ScoreBin,
     Tally,
     Wording,
@@ -18,45 +18,47 @@ from bythebook.domain.insight import (
 from bythebook.domain.reports import IngestReport
 
 
-class QuestionLog(Protocol):
-    """The log of questions, read for authors."""
+class AuthorLog(Protocol):
+    """The log of questions as authors read it."""
 
-    async def tallies(self, chosen: Chosen) -> Sequence[Tally]:
-        """Count questions by day and what became of them, by day."""
+    async def count_by_day(self, chosen: QuestionFilter) -> Sequence[Tally]:
+        """Count questions by day and outcome, in order of days."""
         ...
 
-    async def opinions(self, chosen: Chosen) -> Sequence[Opinion]:
-        """Count the questions that readers said a word on."""
+    async def count_feedback(self, chosen: QuestionFilter) -> Sequence[DayFeedback]:
+        """Count the questions with feedback by day and opinion."""
         ...
 
-    async def wordings(self, chosen: Chosen, most: int) -> Sequence[Wording]:
-        """Give the ways in which questions were put, those asked most first."""
+    async def list_wordings(self, chosen: QuestionFilter, most: int) -> Sequence[Wording]:
+        """Return the wordings of questions, most frequent first."""
         ...
 
-    async def cited(self, chosen: Chosen) -> Sequence[CitedTimes]:
-        """Count answers by the sections that they quote."""
+    async def count_citations(self, chosen: QuestionFilter) -> Sequence[CitedTimes]:
+        """Count answers by the sections that they cite."""
         ...
 
-    async def scores(self, chosen: Chosen, bins: int) -> Sequence[ScoreBin]:
-        """Count questions to the book by the score of their best passage, in equal parts of 0 to 1."""
+    async def count_by_score(self, chosen: QuestionFilter, bins: int) -> Sequence[ScoreBin]:
+        """Count questions to the book by the score of their best passage, in equal bins of 0 to 1."""
         ...
 
-    async def latency(self, chosen: Chosen) -> Sequence[DayLatency]:
-        """Give the percentiles of each day's processing times, by day."""
+    async def measure_latency(self, chosen: QuestionFilter) -> Sequence[DayLatency]:
+        """Return the percentiles of each day's processing times, in order of days."""
         ...
 
-    async def page(self, chosen: Chosen, *, most: int, skip: int = 0) -> LoggedPage:
-        """Give questions, newest first."""
+    async def list_questions(
+        self, chosen: QuestionFilter, *, most: int, skip: int = 0
+    ) -> LoggedPage:
+        """Return a page of questions, newest first."""
         ...
 
-    async def question(self, query_id: UUID) -> LoggedQuestion | None:
-        """Give one, if it is still kept."""
+    async def find_question(self, query_id: UUID) -> LoggedQuestion | None:
+        """Return one question, or None if it is no longer stored."""
         ...
 
 
 class Reports(Protocol):
-    """How books were read."""
+    """The ingest reports of books."""
 
     def report(self, book_id: str) -> IngestReport:
-        """Give the report of the run that made a book's live generation, or raise UnknownBook."""
+        """Return the report of the run that made a book's live generation, or raise UnknownBook."""
         ...

@@ -1,4 +1,4 @@
-"""What a language model may be asked besides writing answers."""
+"""The roles of a language model other than writing answers."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -14,7 +14,7 @@ Search = Callable[[str], Awaitable[Sequence[Passage]]]  # of the book that the q
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Rewrite:
     """How a model understands a question: standing alone, and the things it asks if they are several."""
 
     question: str
@@ -23,48 +23,48 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
-    """Whether a model holds that passages answer a question."""
+class ModelOpinion:
+    """Whether a model thinks that passages answer a question."""
 
     answers: bool
     usage: Usage = field(default_factory=Usage)
 
 
 class Planner(Protocol):
-    """Understands a question in the light of what was said before."""
+    """Reads a question in the context of the turns before it."""
 
-    async def read(self, question: str, turns: Sequence[Turn], model: str | None = None) -> Reading:
-        """Say what a follow-up asks, standing alone, and what its parts are."""
+    async def read(self, question: str, turns: Sequence[Turn], model: str | None = None) -> Rewrite:
+        """Rewrite a follow-up as a standalone question, with its parts."""
         ...
 
 
 class Validator(Protocol):
-    """A second opinion beside the judge."""
+    """A second opinion, in addition to the judge."""
 
     async def review(
         self, question: str, passages: Sequence[Passage], model: str | None = None
-    ) -> Opinion:
-        """Say whether the passages answer the question."""
+    ) -> ModelOpinion:
+        """Return True if the passages answer the question."""
         ...
 
 
-class Journey(Protocol):
+class OngoingSearch(Protocol):
     """A search in several steps that is under way, and the writing that follows it."""
 
-    async def found(self) -> tuple[Reading, tuple[Passage, ...]]:
-        """Give how the question was understood, what was found and what it took, once the search is over."""
+    async def finish_search(self) -> tuple[Rewrite, tuple[Passage, ...]]:
+        """Wait for the end of the search; return the rewrite with its usage, and the passages."""
         ...
 
     def compose(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft | Usage]:
-        """Give sentences, as a Generator does, from what was judged to answer."""
+        """Yield sentences, as a Generator does, from the passages judged to answer."""
         ...
 
 
 class Searcher(Protocol):
-    """Looks for what one search does not find."""
+    """Searches in several steps for what one search does not find."""
 
     def begin(
         self, plan: Plan, turns: Sequence[Turn], first: Sequence[Passage], search: Search
-    ) -> AbstractAsyncContextManager[Journey]:
-        """Set out from what the first search found; leaving the context ends the journey."""
+    ) -> AbstractAsyncContextManager[OngoingSearch]:
+        """Search on from what the first search found; leaving the context stops the search."""
         ...

@@ -1,4 +1,4 @@
-"""What limiting, counting and calling for help needs."""
+"""What limits, metrics and alerts need."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -14,49 +14,53 @@ class Limiter(Protocol):
     """Counts requests in moving windows, in this process or shared with others."""
 
     async def take(self, window: Window) -> Allowance:
-        """Count a request where there is room for it, in one step."""
+        """Count a request if there is room for it, atomically."""
         ...
 
 
 class Metrics(Protocol):
     """Numbers for a monitoring system."""
 
-    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request to a route, by its template."""
         ...
 
-    def question(self, entry: QueryEntry, timings: Mapping[str, float]) -> None:
+    def count_question(self, entry: QueryEntry, timings: Mapping[str, float]) -> None:
         """Count a question with its verdict, the milliseconds of its stages and what it cost."""
         ...
 
-    def model_sentence(self, model: str, *, dropped: bool) -> None:
+    def count_model_sentence(self, model: str, *, dropped: bool) -> None:
         """Count a sentence that a language model proposed."""
         ...
 
-    def sentence_fault(self, fault: Fault) -> None:
-        """Count a proposed sentence that was dropped, or whose quotes had to be put right."""
+    def count_fault(self, fault: Fault) -> None:
+        """Count a proposed sentence that was dropped, or whose quotes were corrected."""
         ...
 
-    def part_failed(self, part: str) -> None:
+    def count_failure(self, part: str) -> None:
         """Count a failure of a part that answers depend on."""
         ...
 
-    def limited(self, window: WindowName) -> None:
-        """Count a request that met a limit."""
+    def count_limited(self, window: WindowName) -> None:
+        """Count a request that exceeded a limit."""
         ...
 
-    def entry_lost(self) -> None:
+    def count_overload(self) -> None:
+        """Count a question that was refused because too many were waiting."""
+        ...
+
+    def count_lost_entry(self) -> None:
         """Count a question that could not be recorded."""
         ...
 
-    def page(self, books: Sequence[Book]) -> tuple[bytes, str]:
-        """Write all numbers, the size of the books among them, and name their media type."""
+    def write_page(self, books: Sequence[Book]) -> tuple[bytes, str]:
+        """Return all metrics, including the size of the books, and their media type."""
         ...
 
 
 class Alarm(Protocol):
-    """Calls an operator."""
+    """Alerts an operator."""
 
     async def send(self, incident: Incident) -> None:
-        """Tell of an incident that began or ended."""
+        """Send an incident that began or ended."""
         ...

@@ -1,4 +1,4 @@
-"""What keeping records of questions, conversations and keys needs."""
+"""What storing questions, conversations and keys needs."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,10 +19,10 @@ from bythebook.domain.records import (
 
 
 class QueryLog(Protocol):
-    """What was asked and how it went, without the answers."""
+    """What was asked and how it ended, without the answers."""
 
     async def log(self, *entries: QueryEntry) -> None:
-        """Keep questions and count them in their sessions, all or none."""
+        """Store questions and count them in their sessions, all or none."""
         ...
 
     async def stats(
@@ -33,7 +33,7 @@ class QueryLog(Protocol):
 
 
 class Threads(Protocol):
-    """Conversations by owner and session; another owner's is simply unknown."""
+    """Conversations by owner and session; another owner's is unknown."""
 
     async def append(
         self,
@@ -44,7 +44,7 @@ class Threads(Protocol):
         topic_summary: str | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> int:
-        """Add question and answer, durably on return, and give the count of all messages.
+        """Store a question and its answer durably; return the count of all messages.
 
         An unknown session begins a thread, an archived one is resumed; None leaves summary and
         metadata as they are.
@@ -52,31 +52,31 @@ class Threads(Protocol):
         ...
 
     async def history(self, owner: str, session_id: UUID) -> Thread | None:
-        """Give a thread with its live messages, if the owner has it."""
+        """Return a thread with its live messages, if the owner has it."""
         ...
 
     async def delete(self, owner: str, session_id: UUID) -> bool:
-        """Remove a thread and every message of it, archived ones too; False if there is none."""
+        """Remove a thread and all its messages, archived ones too; return False if there is none."""
         ...
 
 
 class KeyStore(Protocol):
-    """Keys to the service; of their secrets only hashes."""
+    """Keys of the service, with hashes of their secrets."""
 
     async def create(self, terms: KeyTerms, now: datetime) -> IssuedKey:
-        """Make a key; its secret is given here and never again."""
+        """Make a key; its secret is returned only here."""
         ...
 
     async def list(self) -> Sequence[ApiKey]:
-        """Give all keys, revoked and expired ones too, oldest first."""
+        """Return all keys, including revoked and expired ones, oldest first."""
         ...
 
     async def revoke(self, key_id: UUID, now: datetime) -> bool:
-        """Make a key useless for good; False if there is none of that id."""
+        """Revoke a key for good; return False if the id is unknown."""
         ...
 
     async def find(self, key_hash: str) -> ApiKey | None:
-        """Give the key of a hash, usable or not."""
+        """Return the key of a hash, usable or not."""
         ...
 
 
@@ -84,17 +84,17 @@ class FeedbackStore(Protocol):
     """What readers thought of answers."""
 
     async def give(self, owner: str, feedback: Feedback) -> bool:
-        """Keep the latest word on a request; False if the owner made no such request."""
+        """Store the latest feedback on a request; return False if the owner made no such request."""
         ...
 
 
 class Housekeeping(Protocol):
-    """Work that comes due with time, done once however many processes ask for it."""
+    """Periodic work, done once however many processes ask for it."""
 
     async def purge(self, now: datetime) -> Purged | None:
-        """Delete what is past its time; None if it was done less than an hour ago."""
+        """Delete what is past its retention; return None if that was done less than an hour ago."""
         ...
 
     async def archive_idle(self, now: datetime) -> int | None:
-        """Archive idle threads and count them; None if it was done less than a minute ago."""
+        """Archive idle threads and return how many; None if that was done less than a minute ago."""
         ...

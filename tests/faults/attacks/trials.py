@@ -1,4 +1,4 @@
-"""Readers whose book, selection, question or history holds an order, and what they are told."""
+"""Readers whose book, selection, question or history holds an order, and the replies to them."""
 
 import asyncio
 import re
@@ -15,12 +15,12 @@ from tests.conftest import free_port
 from tests.contracts.test_chat_stream import parsed
 from tests.faults.attacks.attack import CLEAN, IN_BOOK, VAULT, Attack, Channel, pieces, words
 from tests.faults.attacks.obedient import ObedientModel
-from tests.faults.model_service import ModelService, Told, serving_with_model
+from tests.faults.model_service import ModelService, ServiceReply, serving_with_model
 
 import bythebook.ask.pipeline as pipeline
 from bythebook.ask.guard import neutral
+from bythebook.ask.show.wording import remove_opening
 from bythebook.ask.verify.sentences import verify
-from bythebook.ask.wording import without_opening
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Draft, Fault, Judgement, Passage, Sentence
 from bythebook.domain.sentences import split_sentences
@@ -63,7 +63,7 @@ class Fared:
     """How an attack fared."""
 
     attack: Attack
-    told: Sequence[Told]
+    replies: Sequence[ServiceReply]
     read: bool  # whether the model read and obeyed the order, in whatever role
     live: bool  # whether verification alone stood between what it wrote and the reader
     leaks: Sequence[str]  # what reached a reader that the book does not say
@@ -72,7 +72,7 @@ class Fared:
 
     @property
     def answered(self) -> bool:
-        return self.told[-1].verdict == "answered"
+        return self.replies[-1].verdict == "answered"
 
     @property
     def offered(self) -> set[str]:
@@ -82,9 +82,9 @@ class Fared:
 
     @property
     def found(self) -> list[str]:
-        """What tools told the model."""
-        told = (message for request in self.requests for message in request["messages"])
-        return [message["content"] for message in told if message["role"] == "tool"]
+        """The replies of tools to the model."""
+        messages = (message for request in self.requests for message in request["messages"])
+        return [message["content"] for message in messages if message["role"] == "tool"]
 
 
 class Remembering:
@@ -159,38 +159,38 @@ class Trials:
         self._heard.clear()
         self._stub.requests.clear()
         service.fresh()
-        told = list(_asked(service, attack, turn))
-        leaks = [leak for one in told for leak in self._leaks(one, attack)]
+        replies = list(_asked(service, attack, turn))
+        leaks = [leak for one in replies for leak in self._leaks(one, attack)]
         written = model.wrote.intersection(self._heard)
         return Fared(
             attack,
-            told,
+            replies,
             attack in model.obeyed,
             attack in model.obeyed and bool(written or attack in model.called),
             leaks,
-            [shown for one in told for shown in self._planted(one, attack)],
+            [shown for one in replies for shown in self._planted(one, attack)],
             list(self._stub.requests),
         )
 
-    def _leaks(self, told: Told, attack: Attack) -> Iterator[str]:
-        """Find what the model was ordered to write, or gives away, in what a reader is told.
+    def _leaks(self, outcome: ServiceReply, attack: Attack) -> Iterator[str]:
+        """Find what the model was ordered to write, or gives away, in a reply.
 
         A whole sentence of the book or the selection is no leak, though it be the order itself: it stands
         there as the book has it, frame and all, with its quote.
         """
         own = {piece for text in self._readable(attack) for piece in pieces(text)}
-        beside = " ".join(piece for piece in _shown(told, own) if words(piece) not in own)
-        said = words(beside)
+        rest = " ".join(piece for piece in _shown(outcome, own) if words(piece) not in own)
+        said = words(rest)
         yield from (text for text in self._model.wrote if words(text) and words(text) in said)
-        yield from (found[0] for found in _LINK.finditer(beside))
-        body, given = told.body.lower(), attack.given.lower()
+        yield from (found[0] for found in _LINK.finditer(rest))
+        body, given = outcome.body.lower(), attack.given.lower()
         yield from (mark for mark in MARKS if mark in body and mark not in given)
 
-    def _planted(self, told: Told, attack: Attack) -> Iterator[str]:
+    def _planted(self, outcome: ServiceReply, attack: Attack) -> Iterator[str]:
         """Find sentences of an order, shown as the book's or the selection's own."""
         topics = {piece for text in self._texts[CLEAN] for piece in pieces(text)}
         orders = {piece for text in self._readable(attack) for piece in pieces(text)} - topics
-        return (piece for piece in _shown(told, orders | topics) if words(piece) in orders)
+        return (piece for piece in _shown(outcome, orders | topics) if words(piece) in orders)
 
     def _readable(self, attack: Attack) -> Sequence[str]:
         if attack.channel == "selection":
@@ -204,7 +204,7 @@ def noticed(attack: Attack) -> bool:
     return neutral(attack.given) != attack.given
 
 
-def _asked(service: ModelService, attack: Attack, turn: int) -> Iterator[Told]:
+def _asked(service: ModelService, attack: Attack, turn: int) -> Iterator[ServiceReply]:
     ways = _WAYS.get(attack.channel, _ALL)
     way = ways[turn // len(ways) % len(ways)]
     if attack.channel == "selection":
@@ -217,24 +217,28 @@ def _asked(service: ModelService, attack: Attack, turn: int) -> Iterator[Told]:
         yield service.ask(way, attack.asked, book=attack.book)
 
 
-def _shown(told: Told, own: set[str]) -> Iterator[str]:
+def _shown(outcome: ServiceReply, own: set[str]) -> Iterator[str]:
     """Give an answer in pieces: its lines, sentences or what full stops part, the largest that a book has whole."""
-    for line in filter(None, map(str.strip, answer_of(told).splitlines())):
+    for line in filter(None, map(str.strip, answer_of(outcome).splitlines())):
         for start, end in [(0, len(line))] if words(line) in own else split_sentences(line):
             sentence = line[start:end]
             yield from [sentence] if words(sentence) in own else _STOP.split(sentence)
 
 
-def answer_of(told: Told) -> str:
-    """Give all that a reader is told as the answer, without sources that show the book itself."""
-    if told.verdict != "answered":
+def answer_of(outcome: ServiceReply) -> str:
+    """Return the whole text of the answer, without sources that show the book itself."""
+    if outcome.verdict != "answered":
         return ""
-    value = told.value
-    whole = value["answer"]["text"] if told.way == "A" else value.get("answer") or value["response"]
+    value = outcome.value
+    whole = (
+        value["answer"]["text"] if outcome.way == "A" else value.get("answer") or value["response"]
+    )
     said = [str(whole)]
-    if told.way == "stream":
-        said.append("".join(one["delta"] for name, one in parsed(told.body) if name == "content"))
-    return "\n".join(map(without_opening, said))
+    if outcome.way == "stream":
+        said.append(
+            "".join(one["delta"] for name, one in parsed(outcome.body) if name == "content")
+        )
+    return "\n".join(map(remove_opening, said))
 
 
 @contextmanager
@@ -249,8 +253,8 @@ def _overhearing(heard: list[str]) -> Iterator[None]:
     async def listening(
         drafts: AsyncIterator[Draft], passages: Sequence[Passage], support: Support
     ) -> AsyncIterator[Sentence | Fault]:
-        async for told in verify(overheard(drafts), passages, support):
-            yield told
+        async for event in verify(overheard(drafts), passages, support):
+            yield event
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "verify", listening)
@@ -291,6 +295,6 @@ def _library(folder: Path, attacks: Sequence[Attack]) -> Iterator[Core]:
             (folder / book / f"{number:02}.md").write_text(text, "utf-8")
         order = IngestOrder(str(folder / book), book)
         asyncio.run(ingest(order, core.ingest, lambda _: None))
-    core.__dict__["judge"] = Remembering(core.judge, core.judge)
+    core.replace(judge=Remembering(core.judge, core.judge))
     yield core
     core.close()

@@ -30,7 +30,9 @@ export interface Line {
 }
 
 type Draw = (width: number) => SVGElement;
-const LEFT = 40;
+const LEAST_LEFT = 40;
+const CHARACTER = 7; // pixels, at the most, of a label at 11 px
+const GAP = 6; // between a label and its line
 const BOTTOM = 22;
 const TOP = 8;
 const WIDE = matchMedia("(min-width: 64rem)");
@@ -57,16 +59,18 @@ export function bars(told: string, given: readonly Bar[], look: Look): HTMLEleme
     const top = rules.length ? TOP + 18 : TOP;
     const most = niceMost(Math.max(...given.map(total), 1));
     const room = height - top - BOTTOM;
-    const step = (width - LEFT) / Math.max(given.length, 1);
+    const ticks = ticksUpTo(most, String);
+    const left = roomFor(ticks);
+    const step = (width - left) / Math.max(given.length, 1);
     const y = (value: number) => top + room * (1 - value / most);
-    const labelled = Math.ceil(given.length / Math.max(Math.floor((width - LEFT) / 64), 1));
-    const links = given.map((bar, place) => column(bar, LEFT + place * step, step, y));
+    const labelled = Math.ceil(given.length / Math.max(Math.floor((width - left) / 64), 1));
+    const links = given.map((bar, place) => column(bar, left + place * step, step, y));
     return frame(told, width, height, [
-      ...axis(most, width, y, String),
+      ...axis(ticks, left, width, y),
       ...given.flatMap((bar, place) =>
-        place % labelled === 0 ? [xLabel(LEFT + (isScale ? place : place + 0.5) * step, height, bar.label)] : [],
+        place % labelled === 0 ? [xLabel(left + (isScale ? place : place + 0.5) * step, height, bar.label)] : [],
       ),
-      ...rules.flatMap((rule) => ruled(rule, LEFT + rule.at * step, top, height - BOTTOM)),
+      ...rules.flatMap((rule) => ruled(rule, left + rule.at * step, top, height - BOTTOM)),
       roving(links),
     ]);
   });
@@ -75,10 +79,12 @@ export function bars(told: string, given: readonly Bar[], look: Look): HTMLEleme
 export function lines(told: string, labels: readonly string[], given: readonly Line[], height: number, unit: (value: number) => string): HTMLElement {
   return fitted((width) => {
     const most = niceMost(Math.max(...given.flatMap((line) => line.points.map((point) => point.y)), 1));
-    const step = (width - LEFT) / Math.max(labels.length, 1);
-    const x = (place: number) => LEFT + (place + 0.5) * step;
+    const ticks = ticksUpTo(most, unit);
+    const left = roomFor(ticks);
+    const step = (width - left) / Math.max(labels.length, 1);
+    const x = (place: number) => left + (place + 0.5) * step;
     const y = (value: number) => TOP + (height - TOP - BOTTOM) * (1 - value / most);
-    const labelled = Math.ceil(labels.length / Math.max(Math.floor((width - LEFT) / 64), 1));
+    const labelled = Math.ceil(labels.length / Math.max(Math.floor((width - left) / 64), 1));
     const links = given.flatMap((line) =>
       line.points.map((point) =>
         svg(
@@ -91,7 +97,7 @@ export function lines(told: string, labels: readonly string[], given: readonly L
       ),
     );
     return frame(told, width, height, [
-      ...axis(most, width, y, unit),
+      ...axis(ticks, left, width, y),
       ...labels.flatMap((label, place) => (place % labelled === 0 ? [xLabel(x(place), height, label)] : [])),
       ...given.map((line) =>
         svg("polyline", { class: `line ${line.name}`, points: line.points.map((one) => `${x(one.x)},${y(one.y)}`).join(" ") }),
@@ -116,15 +122,25 @@ function frame(told: string, width: number, height: number, parts: readonly SVGE
   return svg("svg", { role: "group", "aria-label": told, width, height, viewBox: `0 0 ${width} ${height}` }, ...parts);
 }
 
-function axis(most: number, width: number, y: (value: number) => number, unit: (value: number) => string): SVGElement[] {
-  return [0, most / 2, most].flatMap((value) =>
-    Number.isInteger(value)
-      ? [
-          svg("line", { class: "grid", x1: LEFT, x2: width, y1: y(value), y2: y(value) }),
-          svg("text", { class: "tick end", x: LEFT - 6, y: y(value) + 4, "aria-hidden": "true" }, unit(value)),
-        ]
-      : [],
-  );
+interface Tick {
+  readonly value: number;
+  readonly label: string;
+}
+
+function ticksUpTo(most: number, unit: (value: number) => string): Tick[] {
+  return [0, most / 2, most].filter(Number.isInteger).map((value) => ({ value, label: unit(value) }));
+}
+
+/** Where the lines begin, so that the longest label before them is not cut. */
+function roomFor(ticks: readonly Tick[]): number {
+  return Math.max(LEAST_LEFT, ...ticks.map(({ label }) => label.length * CHARACTER + GAP));
+}
+
+function axis(ticks: readonly Tick[], left: number, width: number, y: (value: number) => number): SVGElement[] {
+  return ticks.flatMap(({ value, label }) => [
+    svg("line", { class: "grid", x1: left, x2: width, y1: y(value), y2: y(value) }),
+    svg("text", { class: "tick end", x: left - GAP, y: y(value) + 4, "aria-hidden": "true" }, label),
+  ]);
 }
 
 function xLabel(x: number, height: number, label: string): SVGElement {

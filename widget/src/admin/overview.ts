@@ -7,7 +7,7 @@ import { type Part, panel, table } from "./panel";
 import { type Filters, ofKind, period, questions, to } from "./places";
 import { read } from "./service";
 import type { Cited, Day, Group, Latency, Overview, Scores, Sums, Unanswered, Week } from "./types";
-import { change, count, day, duration, fullDay, type Kind, KINDS, kindName, moment, place, plural, score, share } from "./words";
+import { change, count, day, duration, fullDay, type Kind, KINDS, kindName, moment, place, plural, score, shares } from "./words";
 
 export type Base = Pick<Part<unknown>, "live" | "first" | "locked">;
 const GROUPS_FIRST = 6;
@@ -54,23 +54,22 @@ function weeksPanel(filters: Filters, base: Base, load: (signal: AbortSignal) =>
 function weeks(now: Week, before: Week, filters: Filters): HTMLElement {
   const link = (week: Week, more: Filters, words: string, told: string): HTMLElement =>
     h("a", { href: questions(filters, { since: week.since, until: week.until, ...more }), "aria-label": told }, words);
-  const cell = (name: string, pick: (sums: Sums) => number, more: Filters, ofAll: boolean): HTMLElement => {
-    const told = (week: Week) => (ofAll ? share(pick(week), week.questions) : count(pick(week)));
-    const gist = ofAll ? `${count(pick(now))} of ${count(now.questions)}` : change(pick(now), pick(before));
-    return h(
+  const cell = (name: string, told: (week: Week) => string, gist: string, more: Filters): HTMLElement =>
+    h(
       "div",
       { class: "sum" },
       h("dt", {}, name),
       h("dd", { class: "big" }, link(now, more, told(now), `${name}, these seven days: ${told(now)}`)),
       h("dd", {}, gist, h("span", { class: "before" }, "before: ", link(before, more, told(before), `${name}, the seven days before: ${told(before)}`))),
     );
-  };
+  const outcomes = (week: Week) => shares([week.answered, week.refused, week.failed]);
+  const ofAll = (part: number) => `${count(part)} of ${count(now.questions)}`;
   return h(
     "dl",
     { class: "sums" },
-    cell("Questions", (sums) => sums.questions, {}, false),
-    cell("Answered", (sums) => sums.answered, { status: "success" }, true),
-    cell("Refused", (sums) => sums.refused, { status: "refused" }, true),
+    cell("Questions", (week) => count(week.questions), change(now.questions, before.questions), {}),
+    cell("Answered", (week) => outcomes(week)[0] ?? "", ofAll(now.answered), { status: "success" }),
+    cell("Refused", (week) => outcomes(week)[1] ?? "", ofAll(now.refused), { status: "refused" }),
     h(
       "div",
       { class: "sum" },
@@ -112,13 +111,14 @@ function daysPlot({ days, sums }: Overview, filters: Filters): HTMLElement {
     })),
     { height: 150, tallHeight: 235 },
   );
-  const keys = kinds.map((kind) =>
+  const parts = shares(kinds.map((kind) => counted(sums, kind)));
+  const keys = kinds.map((kind, place) =>
     h(
       "li",
       {},
       h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }),
       `${kindName(kind)} `,
-      h("a", { href: questions(filters, ofKind(kind)), "aria-label": `${share(counted(sums, kind), sums.questions)} ${kindName(kind)}: ${plural(counted(sums, kind), "question")}` }, share(counted(sums, kind), sums.questions)),
+      h("a", { href: questions(filters, ofKind(kind)), "aria-label": `${parts[place]} ${kindName(kind)}: ${plural(counted(sums, kind), "question")}` }, parts[place]),
     ),
   );
   return h("div", {}, plot, h("ul", { class: "keys" }, ...keys));

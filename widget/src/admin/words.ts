@@ -16,13 +16,24 @@ const MOMENT = new Intl.DateTimeFormat("en-GB", {
 });
 
 export const count = (value: number): string => WHOLE.format(value);
-export const share = (part: number, whole: number): string => (whole ? SHARE.format(part / whole) : "–");
 export const fineShare = (value: number): string => FINE_SHARE.format(value);
 export const day = (iso: string): string => DAY.format(new Date(iso));
 export const fullDay = (iso: string): string => FULL_DAY.format(new Date(iso));
 export const moment = (iso: string): string => MOMENT.format(new Date(iso));
 export const score = (value: number): string => value.toFixed(2);
 export const plural = (value: number, one: string, many = `${one}s`): string => `${count(value)} ${value === 1 ? one : many}`;
+
+/** What each part is of the whole, in percent that add up to 100: the largest remainders are rounded up. */
+export function shares(parts: readonly number[]): string[] {
+  const whole = parts.reduce((sum, part) => sum + part, 0);
+  if (!whole) return parts.map(() => "–");
+  const exact = parts.map((part) => (100 * part) / whole);
+  const percents = exact.map(Math.floor);
+  const missing = 100 - percents.reduce((sum, percent) => sum + percent, 0);
+  const byRemainder = exact.map((value, place) => ({ place, remainder: value % 1 })).sort((a, b) => b.remainder - a.remainder);
+  const raised = new Set(byRemainder.slice(0, missing).map(({ place }) => place));
+  return percents.map((percent, place) => SHARE.format((percent + (raised.has(place) ? 1 : 0)) / 100));
+}
 
 export function duration(ms: number): string {
   return ms < 1000 ? `${count(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;

@@ -35,6 +35,7 @@ export type FailureKind =
   | "forbidden"
   | "limited"
   | "unavailable"
+  | "lasting"
   | "notFound"
   | "invalid"
   | "broken";
@@ -174,8 +175,10 @@ async function failureOf(response: Response): Promise<Failure> {
   const body: unknown = isJson(response) ? await response.json().catch(() => null) : null;
   const told = record(body)["message"];
   const wait = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
+  // Where waiting can help, the service says for how long.
+  const isLasting = record(body)["error"] === "store_unavailable" && !Number.isFinite(wait);
   return new Failure(
-    KINDS[response.status] ?? "broken",
+    isLasting ? "lasting" : (KINDS[response.status] ?? "broken"),
     typeof told === "string" ? told : "",
     Number.isFinite(wait) ? wait : WAIT_SECONDS,
   );

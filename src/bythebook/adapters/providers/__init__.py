@@ -1,1 +1,1 @@
-"""Providers on the network: models and embedders that are paid for, may be slow, and may fail."""
+"""Providers on the network: models and embedders that cost money, may be slow and may fail."""

@@ -1,4 +1,4 @@
-"""Leaves a provider alone while it fails, and tries it again one call at a time."""
+"""A circuit breaker: stops calls to a failing provider, and then tries one call at a time."""
 
 import math
 import time
@@ -7,19 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 OPENS_AFTER = 5  # failures in a row
-REST_SECONDS = 30.0  # before a trial
-LONGEST_REST_SECONDS = 300.0  # however late a provider wants to be called again
-# Attempts that may be waiting for a first word, or have just failed: so many, and one more for each
-# answer of the last seconds. Who answers is thus asked by as many as like; who is silent meets few
-# before the breaker opens.
+REST_SECONDS = 30.0  # before a trial call
+LONGEST_REST_SECONDS = 300.0  # even if a provider asks for more
+# Attempts that may wait for a first token, or have just failed: this many, and one more for each
+# recent answer. A provider that answers is not limited; a silent one gets few calls before the
+# breaker opens.
 MOST_UNANSWERED = 8
-LATELY_SECONDS = 2.0
-_EARLY = 0.01  # seconds by which timers may fire too soon
+RECENT_SECONDS = 2.0
+_EARLY = 0.01  # seconds; timers may fire slightly too soon
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One call that was let through."""
+    """One call that was allowed."""
 
     began: float
     is_trial: bool
@@ -27,28 +27,28 @@ class Attempt:
 
 
 class Breaker:
-    """Open after failures in a row: then one trial each half minute, until one succeeds.
+    """Opens after consecutive failures; then one trial call every half minute, until one succeeds.
 
-    For one thread at a time. Who begins an attempt says how it ended: by exactly one of
-    `answered`, `failed`, `told_to_wait` and `abandoned`.
+    Not thread-safe. Each attempt must end in exactly one of `record_answer`, `record_failure`,
+    `record_rest_request` and `record_abandonment`.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failures = 0
         self._silent = 0
-        self._signs = deque[float]()  # of life, lately
+        self._recent = deque[float]()  # times of first tokens
         self._open_until: float | None = None
         self.last_answer: float | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing is let through, except a trial when it is due."""
+        """Whether only trial calls are allowed."""
         return self._open_until is not None
 
     @property
     def wait(self) -> int:
-        """Whole seconds until an attempt may begin; 0 if one may now."""
+        """Whole seconds until an attempt may begin; 0 for now."""
         if self._open_until is None:
             return 0
         left = self._open_until - self._clock() - _EARLY
@@ -56,55 +56,55 @@ class Breaker:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether so many attempts are unanswered that another one should wait for them."""
-        since = self._clock() - LATELY_SECONDS
-        while self._signs and self._signs[0] < since:
-            self._signs.popleft()
-        room = MOST_UNANSWERED + len(self._signs)
+        """Whether another attempt should wait, because too many are unanswered."""
+        since = self._clock() - RECENT_SECONDS
+        while self._recent and self._recent[0] < since:
+            self._recent.popleft()
+        room = MOST_UNANSWERED + len(self._recent)
         return not self.is_open and self._silent + self._failures >= room
 
     def begin(self) -> Attempt:
-        """Let an attempt through; call only when `wait` is 0."""
+        """Begin an attempt; only call this if `wait` is 0."""
         attempt = Attempt(self._clock(), is_trial=self.is_open)
         self._silent += 1
-        if attempt.is_trial:  # however long it takes, the next one need not wait for its end
+        if attempt.is_trial:  # the next trial does not wait for its end
             self._open_until = attempt.began + REST_SECONDS
         return attempt
 
-    def alive(self, attempt: Attempt) -> None:
-        """Note a first word; whether the attempt will succeed is not known yet."""
+    def record_first_token(self, attempt: Attempt) -> None:
+        """Record a sign of life; the attempt may still fail."""
         if attempt.is_silent:
-            self._heard(attempt)
-            self._signs.append(self._clock())
+            self._end_silence(attempt)
+            self._recent.append(self._clock())
 
-    def answered(self, attempt: Attempt) -> None:
-        """Note an answer; one that finds fault with what was asked is an answer too."""
-        self.alive(attempt)
+    def record_answer(self, attempt: Attempt) -> None:
+        """Record an answer; the rejection of a request is an answer too."""
+        self.record_first_token(attempt)
         self._failures = 0
-        if attempt.is_trial:  # what began before the rest does not end it
+        if attempt.is_trial:  # attempts from before the rest do not end it
             self._open_until = None
         self.last_answer = self._clock()
 
-    def failed(self, attempt: Attempt) -> None:
-        """Note a failure; while open, it changes nothing: a rest is never made longer by it."""
-        self._heard(attempt)
+    def record_failure(self, attempt: Attempt) -> None:
+        """Record a failure; while the breaker is open it does not extend the rest."""
+        self._end_silence(attempt)
         self._failures += 1
         if self._failures >= OPENS_AFTER and not self.is_open:
             self._rest_until(self._clock() + REST_SECONDS)
 
-    def told_to_wait(self, attempt: Attempt, seconds: float) -> None:
-        """Note that the provider, alive, wants no call for a while."""
-        self.alive(attempt)
+    def record_rest_request(self, attempt: Attempt, seconds: float) -> None:
+        """Record that the provider works, but wants no calls for some seconds."""
+        self.record_first_token(attempt)
         self._rest_until(self._clock() + min(max(seconds, 1.0), LONGEST_REST_SECONDS))
 
-    def abandoned(self, attempt: Attempt) -> None:
-        """Note that nobody waited for the end of an attempt: it says nothing."""
-        self._heard(attempt)
+    def record_abandonment(self, attempt: Attempt) -> None:
+        """Record that the caller left before the end; this says nothing about the provider."""
+        self._end_silence(attempt)
         if attempt.is_trial and self._open_until == attempt.began + REST_SECONDS:
             self._open_until = attempt.began
 
-    def _heard(self, attempt: Attempt) -> None:
-        """Count an attempt as silent no longer, once."""
+    def _end_silence(self, attempt: Attempt) -> None:
+        """Stop counting an attempt as silent."""
         self._silent -= attempt.is_silent
         attempt.is_silent = False
 

@@ -7,36 +7,36 @@ import cohere
 import httpx
 from cohere.core.api_error import ApiError
 
-from bythebook.adapters.providers.checked_vectors import checked_vectors, require_echo
 from bythebook.adapters.providers.connection import Connection
 from bythebook.adapters.providers.provider_embedder import (
+    CallTiming,
     EmbeddingModel,
-    Patience,
     ProviderEmbedder,
 )
-from bythebook.adapters.providers.vendor_errors import Vendor, says_too_long
+from bythebook.adapters.providers.vector_checks import normalize_vectors, require_echo
+from bythebook.adapters.providers.vendor_errors import Vendor, is_too_long
 from bythebook.errors import EmbedderFailed, InputError
 from bythebook.ports import Vectors
 
 DEFAULT_MODEL = "embed-multilingual-v3.0"
 BASE_URL = "https://api.cohere.com"
-_USD_PER_MILLION_TOKENS = 0.10  # of all of them, as published
+_USD_PER_MILLION_TOKENS = 0.10  # of all models, as published
 _DIMENSIONS: Mapping[str, int] = {
     "embed-multilingual-v3.0": 1024,
     "embed-english-v3.0": 1024,
     "embed-multilingual-light-v3.0": 384,
     "embed-english-light-v3.0": 384,
 }
-_MOST_TEXTS = 96  # in one request; Cohere takes no more
-_MOST_BYTES = 16 * 2**20  # of an answer; a full one takes about 2 MB
+_MOST_TEXTS = 96  # in one request; Cohere accepts no more
+_MOST_BYTES = 16 * 2**20  # of a response; a full one has about 2 MB
 _log = logging.getLogger("bythebook.providers")
 
 
 class CohereEmbedder(ProviderEmbedder):
     """Embeds with Cohere, questions as search_query and passages as search_document.
 
-    Nothing is cut unknown to us: a passage that is too long is an error. A question that is too
-    long is embedded by its beginning, which the log says.
+    Nothing is cut silently: a passage that is too long is an error. Of a question that is too
+    long, only the beginning is embedded, with a warning in the log.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class CohereEmbedder(ProviderEmbedder):
         model: str = "",
         base_url: str = "",
         *,
-        patience: Patience | None = None,
+        timing: CallTiming | None = None,
     ) -> None:
         name = model or DEFAULT_MODEL
         if not api_key:
@@ -54,7 +54,7 @@ class CohereEmbedder(ProviderEmbedder):
             )
         if name not in _DIMENSIONS:
             raise InputError(
-                "BYTHEBOOK_EMBEDDER_MODEL is no model of Cohere that is known here.",
+                "BYTHEBOOK_EMBEDDER_MODEL is not a known model of Cohere.",
                 f"Set it to one of: {', '.join(_DIMENSIONS)}.",
             )
         known = EmbeddingModel(
@@ -64,15 +64,11 @@ class CohereEmbedder(ProviderEmbedder):
             usd_per_million_tokens=_USD_PER_MILLION_TOKENS,
             most_texts=_MOST_TEXTS,
         )
-        super().__init__(known, _VENDOR, patience or Patience())
-        place = base_url or BASE_URL
+        super().__init__(known, _VENDOR, timing or CallTiming())
+        url = base_url or BASE_URL
         self._connection = Connection(
-            place, lambda http: _client(api_key, place, http), _MOST_BYTES
+            url, lambda http: _make_client(api_key, url, http), _MOST_BYTES
         )
-
-    async def stay_connected(self) -> None:
-        """Keep connections between calls of this event loop, until cancelled."""
-        await self._connection.stay_connected()
 
     async def _request(self, texts: Sequence[str], *, is_question: bool) -> Vectors:
         if not is_question:
@@ -80,9 +76,9 @@ class CohereEmbedder(ProviderEmbedder):
         try:
             return await self._embed(texts, "search_query", "NONE")
         except ApiError as error:
-            if not says_too_long(error):
+            if not is_too_long(error):
                 raise
-            _log.warning("a question is longer than the embedder reads: its end is not looked at")
+            _log.warning("a question is too long for the embedder: only its beginning is embedded")
             return await self._embed(texts, "search_query", "END")
 
     async def _embed(self, texts: Sequence[str], kind: str, truncate: str) -> Vectors:
@@ -96,7 +92,7 @@ class CohereEmbedder(ProviderEmbedder):
         )
         require_echo(self._vendor.name, texts, sent.texts)
         rows = getattr(sent.embeddings, "float_", None)
-        return checked_vectors(self._vendor.name, rows, len(texts), self._dimension)
+        return normalize_vectors(self._vendor.name, rows, len(texts), self._dimension)
 
 
 _VENDOR = Vendor(
@@ -108,8 +104,8 @@ _VENDOR = Vendor(
 )
 
 
-def _client(api_key: str, base_url: str, http: httpx.AsyncClient) -> cohere.AsyncClientV2:
-    """Make the SDK's client: it waits, retries and warns of nothing by itself."""
+def _make_client(api_key: str, base_url: str, http: httpx.AsyncClient) -> cohere.AsyncClientV2:
+    """Make the SDK's client, without its own retries and warnings."""
     return cohere.AsyncClientV2(
         api_key=api_key,
         base_url=base_url,

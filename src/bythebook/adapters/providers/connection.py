@@ -1,4 +1,4 @@
-"""HTTP clients under the SDKs: whose answers have an end, and who go only where they are sent."""
+"""HTTP clients for the SDKs: they limit the size of responses and follow no redirects."""
 
 import asyncio
 import ipaddress
@@ -8,18 +8,19 @@ from urllib.parse import urlsplit
 
 import httpx
 
+NO_KEY = "none"  # local servers need no key, but SDKs do
 Client = TypeVar("Client")
 
 
 class AnswerTooLarge(httpx.RequestError):
-    """An answer went on for longer than any good one does."""
+    """A response is larger than any valid one."""
 
 
 class Connection(Generic[Client]):
-    """An SDK's client, made when it is first needed.
+    """An SDK's client, made on first use.
 
-    Where nobody said `stay_connected`, it keeps no connection between two calls: it then works in
-    any event loop, and there is nothing to close.
+    Without `stay_connected` it keeps no connections between calls: it then works in any event
+    loop, and there is nothing to close.
     """
 
     def __init__(
@@ -28,11 +29,11 @@ class Connection(Generic[Client]):
         self._base_url = base_url
         self._make = make
         self._most_bytes = most_bytes
-        self._home: asyncio.AbstractEventLoop | None = None  # where connections are kept
+        self._home: asyncio.AbstractEventLoop | None = None  # where connections stay open
         self._clients: dict[bool, tuple[httpx.AsyncClient, Client]] = {}  # by: keeps connections
 
     async def stay_connected(self) -> None:
-        """Keep connections between calls of this event loop, until cancelled."""
+        """Keep connections open between calls of this event loop, until cancelled."""
         self._home = asyncio.get_running_loop()
         try:
             await asyncio.Event().wait()
@@ -43,35 +44,37 @@ class Connection(Generic[Client]):
                 await kept[0].aclose()
 
     async def client(self) -> Client:
-        """Give the SDK's client; made in a thread, since reading all certificates takes long."""
+        """Return the SDK's client; made in a thread, since loading the certificates is slow."""
         keep = self._home is asyncio.get_running_loop()
         if keep not in self._clients:
-            http = await asyncio.to_thread(http_client, self._base_url, self._most_bytes, keep=keep)
+            http = await asyncio.to_thread(
+                make_http_client, self._base_url, self._most_bytes, keep=keep
+            )
             self._clients.setdefault(keep, (http, self._make(http)))
         return self._clients[keep][1]
 
 
-def http_client(base_url: str, most_bytes: int, *, keep: bool) -> httpx.AsyncClient:
-    """Make a client without time limits of its own, that follows no redirect to another host."""
+def make_http_client(base_url: str, most_bytes: int, *, keep: bool) -> httpx.AsyncClient:
+    """Make a client without its own timeout that follows no redirects."""
 
-    async def bound(response: httpx.Response) -> None:
+    async def limit_size(response: httpx.Response) -> None:
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            # A few bytes could unfold to gigabytes; none was asked for.
+            # A few bytes could expand to gigabytes; no compression was requested.
             raise AnswerTooLarge("The answer is compressed.", request=response.request)
-        response.stream = _Bounded(response, most_bytes)
+        response.stream = _LimitedStream(response, most_bytes)
 
     return httpx.AsyncClient(
-        timeout=None,  # noqa: S113 - each attempt is bounded as a whole
+        timeout=None,  # noqa: S113 - each attempt has a time limit as a whole
         limits=httpx.Limits(max_keepalive_connections=20 if keep else 0),
         headers={"Accept-Encoding": "identity"},
         follow_redirects=False,
-        trust_env=not is_here(base_url),  # what is on this machine is reached by no proxy
-        event_hooks={"response": [bound]},
+        trust_env=not is_this_machine(base_url),  # no proxy for this machine
+        event_hooks={"response": [limit_size]},
     )
 
 
-def is_here(url: str) -> bool:
-    """Say whether an address is on this machine."""
+def is_this_machine(url: str) -> bool:
+    """Return True if an address is on this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -79,7 +82,7 @@ def is_here(url: str) -> bool:
         return False
 
 
-class _Bounded(httpx.AsyncByteStream):
+class _LimitedStream(httpx.AsyncByteStream):
     def __init__(self, response: httpx.Response, most: int) -> None:
         assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - of an async client
         self._inner = response.stream

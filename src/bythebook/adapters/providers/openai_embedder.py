@@ -1,4 +1,4 @@
-"""The Embedder port on OpenAI, and on every endpoint that speaks its language."""
+"""The Embedder port on OpenAI, and on every endpoint with its API."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 from openai import AsyncOpenAI, omit
 
-from bythebook.adapters.providers.checked_vectors import checked_vectors, in_order
-from bythebook.adapters.providers.connection import Connection
+from bythebook.adapters.providers.connection import NO_KEY, Connection
 from bythebook.adapters.providers.provider_embedder import (
+    CallTiming,
     EmbeddingModel,
-    Patience,
     ProviderEmbedder,
 )
-from bythebook.adapters.providers.vendor_errors import Vendor, told_as_ours
+from bythebook.adapters.providers.vector_checks import normalize_vectors, order_rows
+from bythebook.adapters.providers.vendor_errors import Vendor, translate_errors
 from bythebook.errors import EmbedderFailed, InputError
 from bythebook.ports import Vectors
 
@@ -30,16 +30,15 @@ _USD_PER_MILLION_TOKENS: Mapping[str, float] = {
     "text-embedding-3-large": 0.13,
     "text-embedding-ada-002": 0.10,
 }
-_SHORTENED = "text-embedding-3-"  # models that can be asked for shorter vectors
-_MOST_TEXTS = 128  # in one request; OpenAI takes 2,048, but an answer shall not take long
-_MOST_BYTES = 32 * 2**20  # of an answer; the largest good one takes about 10 MB
-_NO_KEY = "none"  # servers on one's own machine need none, the SDK does
+_SHORTENED = "text-embedding-3-"  # models that support shorter vectors
+_MOST_TEXTS = 128  # in one request; OpenAI accepts 2,048, but responses should be quick
+_MOST_BYTES = 32 * 2**20  # of a response; the largest valid one has about 10 MB
 
 
 class OpenAiEmbedder(ProviderEmbedder):
-    """Embeds with OpenAI's models, or with those of a server with the same interface.
+    """Embeds with OpenAI's models, or with those of a server with the same API.
 
-    The length of vectors is known, set, or learned from the first answer.
+    The length of vectors is known, set, or learned from the first response.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class OpenAiEmbedder(ProviderEmbedder):
         base_url: str = "",
         dimension: int | None = None,
         *,
-        patience: Patience | None = None,
+        timing: CallTiming | None = None,
     ) -> None:
         name = model or DEFAULT_MODEL
         if not api_key and not base_url:
@@ -57,32 +56,28 @@ class OpenAiEmbedder(ProviderEmbedder):
                 "There is no key for OpenAI's embeddings.",
                 "Set BYTHEBOOK_EMBEDDER_API_KEY, or BYTHEBOOK_EMBEDDER_BASE_URL of another server.",
             )
-        self._shortened_to = _shortened_to(name, dimension)
+        self._requested_dimension = _choose_dimension(name, dimension)
         known = EmbeddingModel(
-            model_id=f"openai/{name}" + (f"@{dimension}" if self._shortened_to else ""),
+            model_id=f"openai/{name}" + (f"@{dimension}" if self._requested_dimension else ""),
             name=name,
             dimension=dimension or _DIMENSIONS.get(name),
             usd_per_million_tokens=_USD_PER_MILLION_TOKENS.get(name, 0.0),
             most_texts=_MOST_TEXTS,
         )
-        super().__init__(known, _vendor(base_url), patience or Patience())
-        place = base_url or BASE_URL
+        super().__init__(known, _make_vendor(base_url), timing or CallTiming())
+        url = base_url or BASE_URL
         self._new_connection: Callable[[], Connection[AsyncOpenAI]] = lambda: Connection(
-            place, lambda http: _client(api_key or _NO_KEY, place, http), _MOST_BYTES
+            url, lambda http: _make_client(api_key or NO_KEY, url, http), _MOST_BYTES
         )
         self._connection = self._new_connection()
 
     @property
     def dimension(self) -> int:
-        """Return the length of every vector; of an unknown model, one is asked for to see it."""
+        """Return the length of every vector; for an unknown model, one request finds it out."""
         if self._dimension is None:
-            with ThreadPoolExecutor(1) as thread:  # whose event loop is not the one that asks
+            with ThreadPoolExecutor(1) as thread:  # with its own event loop
                 thread.submit(asyncio.run, self._measure()).result()
         return super().dimension
-
-    async def stay_connected(self) -> None:
-        """Keep connections between calls of this event loop, until cancelled."""
-        await self._connection.stay_connected()
 
     async def _request(self, texts: Sequence[str], *, is_question: bool) -> Vectors:  # noqa: ARG002
         return await self._embed(await self._connection.client(), texts)
@@ -92,26 +87,26 @@ class OpenAiEmbedder(ProviderEmbedder):
             model=self._model.name,
             input=list(texts),
             encoding_format="float",
-            dimensions=self._shortened_to or omit,
+            dimensions=self._requested_dimension or omit,
         )
         name = self._vendor.name
         items = getattr(sent, "data", None) or ()
-        rows = in_order(name, [(item.index, item.embedding) for item in items])
-        return checked_vectors(name, rows, len(texts), self._dimension)
+        rows = order_rows(name, [(item.index, item.embedding) for item in items])
+        return normalize_vectors(name, rows, len(texts), self._dimension)
 
     async def _measure(self) -> None:
-        """Learn the length of vectors, over a connection of this event loop's own."""
+        """Find out the length of vectors, over a connection of this event loop."""
         own = self._new_connection()
 
         async def attempt() -> Vectors:
-            with told_as_ours(self._vendor):
+            with translate_errors(self._vendor):
                 return await self._embed(await own.client(), ["ready?"])
 
         vectors = await self._provider.call("embed a question", attempt)
         self._dimension = vectors.shape[1]
 
 
-def _vendor(base_url: str) -> Vendor:
+def _make_vendor(base_url: str) -> Vendor:
     return Vendor(
         "The embedding server" if base_url else "OpenAI",
         EmbedderFailed,
@@ -121,25 +116,25 @@ def _vendor(base_url: str) -> Vendor:
     )
 
 
-def _shortened_to(model: str, dimension: int | None) -> int | None:
-    """Give the length to ask for, where a model can give shorter vectors than it makes."""
+def _choose_dimension(model: str, dimension: int | None) -> int | None:
+    """Return the length to request, if it is shorter than the model's own."""
     whole = _DIMENSIONS.get(model)
     if whole is None or dimension is None or dimension == whole:
         return None
     if model.startswith(_SHORTENED) and 0 < dimension < whole:
         return dimension
     raise InputError(
-        f"BYTHEBOOK_EMBEDDER_DIMENSION does not fit the model {model}.",
+        f"BYTHEBOOK_EMBEDDER_DIMENSION does not match the model {model}.",
         f"Unset it: the vectors have {whole} numbers.",
     )
 
 
-def _client(api_key: str, base_url: str, http: httpx.AsyncClient) -> AsyncOpenAI:
-    """Make the SDK's client; it neither waits nor retries by itself."""
+def _make_client(api_key: str, base_url: str, http: httpx.AsyncClient) -> AsyncOpenAI:
+    """Make the SDK's client, without its own timeout and retries."""
     return AsyncOpenAI(
         api_key=api_key,
         base_url=base_url,
         max_retries=0,
         timeout=None,
-        http_client=http,  # type: ignore[arg-type]  # it takes clients of httpx as well as of httpx2
+        http_client=http,  # type: ignore[arg-type]  # it accepts clients of httpx and of httpx2
     )

@@ -1,32 +1,32 @@
-"""What all embedders on the network have in common."""
+"""The common base of all embedders on the network."""
 
 import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bythebook.adapters.providers.checked_vectors import probed_places, require_own
+from bythebook.adapters.providers.connection import Connection
 from bythebook.adapters.providers.query_cache import QueryCache
 from bythebook.adapters.providers.resilience import EMBEDDER, Policy, Provider
-from bythebook.adapters.providers.token_estimate import estimated_tokens
-from bythebook.adapters.providers.vendor_errors import Vendor, told_as_ours
+from bythebook.adapters.providers.token_estimate import estimate_tokens
+from bythebook.adapters.providers.vector_checks import choose_probes, require_own
+from bythebook.adapters.providers.vendor_errors import Vendor, translate_errors
 from bythebook.errors import EmbedderFailed
 from bythebook.ports import Vector, Vectors
 
-# Ingesting has time: a rate limit of so many seconds is waited for.
-INGEST_PATIENCE = 60.0
-# What answered so lately is not asked again just to see whether it works.
-TRUSTED_SECONDS = 300.0
+INGEST_LONGEST_WAIT = 60.0  # seconds that an ingest waits for a rate limit
+TRUSTED_SECONDS = 300.0  # after an answer: no check needed
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """What is known of a model before it is asked."""
+    """The known facts about a model."""
 
-    model_id: str  # with its vendor, as stored with every index
+    model_id: str  # with its vendor, as stored in every index
     name: str  # as the vendor calls it
     dimension: int | None = None
     usd_per_million_tokens: float = 0.0
@@ -35,8 +35,8 @@ class EmbeddingModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How a provider is waited for; a test brings its own time."""
+class CallTiming:
+    """The time limits of calls, and the clock; tests use their own."""
 
     policy: Policy = EMBEDDER
     clock: Callable[[], float] = time.monotonic
@@ -44,20 +44,22 @@ class Patience:
 
 
 class ProviderEmbedder(ABC):
-    """Embeds over the network: in batches, by the policy of embedders, each question once an hour."""
+    """Embeds over the network in batches; a repeated question is embedded once an hour."""
 
-    def __init__(self, model: EmbeddingModel, vendor: Vendor, patience: Patience) -> None:
+    _connection: Connection[Any]  # set by each vendor's class
+
+    def __init__(self, model: EmbeddingModel, vendor: Vendor, timing: CallTiming) -> None:
         self._model = model
         self._vendor = vendor
         self._dimension = model.dimension
-        self._cache = QueryCache(clock=patience.clock)
+        self._cache = QueryCache(clock=timing.clock)
         self._provider = Provider(
-            vendor.name, EmbedderFailed, patience.policy, patience.clock, patience.sleep
+            vendor.name, EmbedderFailed, timing.policy, timing.clock, timing.sleep
         )
 
     @property
     def model_id(self) -> str:
-        """Name vendor and model; vectors of another id do not compare."""
+        """Return vendor and model; vectors of different ids cannot be compared."""
         return self._model.model_id
 
     @property
@@ -69,12 +71,12 @@ class ProviderEmbedder(ABC):
 
     @property
     def usd_per_million_tokens(self) -> float:
-        """What embedding costs, as its vendor publishes it; 0 where that is not known."""
+        """Return the published price; 0 if unknown."""
         return self._model.usd_per_million_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Estimate what the model reads of each text: its vendor counts only over the network."""
-        return estimated_tokens(texts)
+        """Estimate the tokens of each text: the vendor's own count needs the network."""
+        return estimate_tokens(texts)
 
     async def embed_query(self, text: str) -> Vector:
         """Return the vector of a question."""
@@ -86,24 +88,27 @@ class ProviderEmbedder(ABC):
         return np.concatenate(found) if found else np.empty((0, self.dimension), np.float32)
 
     async def check(self) -> None:
-        """Raise EmbedderFailed if it does not work; asks for a vector unless it just gave one."""
-        if not self._provider.worked_within(TRUSTED_SECONDS):
+        """Raise EmbedderFailed if it does not work; sends a request unless one succeeded recently."""
+        if not self._provider.has_worked_within(TRUSTED_SECONDS):
             await self._embed_question("ready?")
 
-    @abstractmethod
     async def stay_connected(self) -> None:
-        """Keep connections between calls of this event loop, until cancelled."""
+        """Keep connections open between calls of this event loop, until cancelled."""
+        await self._connection.stay_connected()
 
     @abstractmethod
     async def _request(self, texts: Sequence[str], *, is_question: bool) -> Vectors:
-        """Ask the vendor once, and check what it sends."""
+        """Send one request to the vendor, and check its response."""
 
     async def _embed_batch(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages together, and some of them once more alone: only so is a mix-up seen."""
-        vectors = await self._call("embed passages", texts, INGEST_PATIENCE)
-        places = probed_places(len(texts))
+        """Embed passages together, and some of them again on their own, to detect a mix-up."""
+        vectors = await self._call("embed passages", texts, INGEST_LONGEST_WAIT)
+        places = choose_probes(len(texts))
         alone = await asyncio.gather(
-            *(self._call("embed a passage", [texts[place]], INGEST_PATIENCE) for place in places)
+            *(
+                self._call("embed a passage", [texts[place]], INGEST_LONGEST_WAIT)
+                for place in places
+            )
         )
         for place, (vector,) in zip(places, alone, strict=True):
             require_own(self._vendor.name, vectors, place, vector)
@@ -115,16 +120,16 @@ class ProviderEmbedder(ABC):
         return vector
 
     async def _call(
-        self, what: str, texts: Sequence[str], patience: float | None = None
+        self, what: str, texts: Sequence[str], longest_wait: float | None = None
     ) -> Vectors:
-        is_question = patience is None
-        texts = [_sendable(text) for text in texts]
+        is_question = longest_wait is None
+        texts = [_replace_surrogates(text) for text in texts]
 
         async def attempt() -> Vectors:
-            with told_as_ours(self._vendor):
+            with translate_errors(self._vendor):
                 return await self._request(texts, is_question=is_question)
 
-        vectors = await self._provider.call(what, attempt, patience=patience)
+        vectors = await self._provider.call(what, attempt, longest_wait=longest_wait)
         self._dimension = vectors.shape[1]
         return vectors
 
@@ -141,6 +146,6 @@ class ProviderEmbedder(ABC):
             yield batch
 
 
-def _sendable(text: str) -> str:
-    """Replace lone surrogates, which no request can hold, by question marks."""
+def _replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which cannot be sent, by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Vectors of questions that were asked lately, so that the same question is embedded once."""
+"""A cache of question vectors, so that a repeated question is embedded once."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ Key = tuple[str, bytes]
 
 
 class QueryCache:
-    """Keeps vectors by model and question for an hour; what was asked is kept as a hash only."""
+    """Stores vectors by model and question for an hour; questions are stored as hashes only."""
 
     def __init__(
         self,
@@ -27,27 +27,27 @@ class QueryCache:
         self._most = most
         self._clock = clock
         self._kept: OrderedDict[Key, tuple[float, Vector]] = OrderedDict()
-        self._under_way: dict[tuple[asyncio.AbstractEventLoop, Key], asyncio.Task[Vector]] = {}
+        self._running: dict[tuple[asyncio.AbstractEventLoop, Key], asyncio.Task[Vector]] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
 
     async def get(self, model_id: str, text: str, embed: Callable[[], Awaitable[Vector]]) -> Vector:
-        """Give the vector of a question; of those who ask it at once, one embeds and all wait."""
+        """Return the vector of a question; concurrent callers share one embedding."""
         key = (model_id, sha256(text.encode("utf-8", "surrogatepass")).digest())
-        known = self._known(key)
+        known = self._find(key)
         if known is not None:
             return known
         place = (asyncio.get_running_loop(), key)
-        task = self._under_way.get(place)
+        task = self._running.get(place)
         if task is None:
             task = asyncio.create_task(self._fill(key, embed))
-            self._under_way[place] = task
-            task.add_done_callback(lambda done: self._end(place, done))
-        # An asker who leaves must not take the vector from the others.
+            self._running[place] = task
+            task.add_done_callback(lambda done: self._forget_task(place, done))
+        # A cancelled caller must not cancel the embedding for the others.
         return await asyncio.shield(task)
 
-    def _known(self, key: Key) -> Vector | None:
+    def _find(self, key: Key) -> Vector | None:
         until, vector = self._kept.get(key, (0.0, None))
         if vector is None or until <= self._clock():
             self._kept.pop(key, None)
@@ -57,15 +57,15 @@ class QueryCache:
 
     async def _fill(self, key: Key, embed: Callable[[], Awaitable[Vector]]) -> Vector:
         vector = await embed()
-        vector.flags.writeable = False  # many will hold it
+        vector.flags.writeable = False  # it is shared
         self._kept[key] = (self._clock() + self._seconds, vector)
         while len(self._kept) > self._most:
             self._kept.popitem(last=False)
         return vector
 
-    def _end(
+    def _forget_task(
         self, place: tuple[asyncio.AbstractEventLoop, Key], done: asyncio.Task[Vector]
     ) -> None:
-        self._under_way.pop(place, None)
+        self._running.pop(place, None)
         if not done.cancelled():
-            done.exception()  # seen, even if every asker has left
+            done.exception()  # retrieved, even if all callers are gone

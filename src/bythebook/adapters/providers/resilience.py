@@ -1,16 +1,16 @@
-"""The one place for timeouts, retries and breakers of providers.
+"""Timeouts, retries and breakers of all providers.
 
-What an attempt raises says what is done about it:
+The error of an attempt decides what happens next:
 
-- a failure of the provider (`retryable`): tried again as its policy says, and counted; after five
-  in a row the breaker opens, and for half a minute nothing reaches the provider;
-- "not before so many seconds" (`retry_after`, of a 429 or 503): nobody calls before that; the call
-  itself waits for it only if it is not long;
-- a refusal that only a person can put right (wrong key, no credit, unknown model, a request that is
-  not valid; not `retryable`): never tried again. The provider is well, so that it counts as an
-  answer: the breaker stays closed, and the very next call after the fix succeeds;
-- an answer that cannot be used (not `is_unwell`): counts as an answer too, since a question may
-  provoke it, and no reader may close a provider to all others.
+- a failure of the provider (`retryable`): retried by its policy, and counted; after five in a row
+  the breaker opens, and no call reaches the provider for half a minute;
+- "not before some seconds" (`retry_after`, from a 429 or 503): no calls before that; the failed call
+  itself waits only if the time is short;
+- a rejection that a person must fix (wrong key, no credit, unknown model, invalid request; not
+  `retryable`): never retried. The provider works, so this counts as an answer: the breaker stays
+  closed, and the next call after the fix succeeds;
+- an unusable answer (not `is_unwell`): also counts as an answer, since a question may provoke it,
+  and one reader must not block a provider for all others.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ from bythebook.adapters.providers.breaker import Attempt, Breaker
 from bythebook.errors import PartFailed
 
 _log = logging.getLogger("bythebook.providers")
-_CROWD_SECONDS = 0.02  # between two looks whether others were answered
+_CROWD_SECONDS = 0.02  # between checks for free places
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How long a provider is waited for, in seconds, and how often it is tried again."""
+    """The time limits of a provider, in seconds, and its retries."""
 
     timeout: float  # of one attempt; of a stream as a whole
     retries: int = 0
-    backoff: float = 0.0  # before the first retry; doubled before each further one
+    backoff: float = 0.0  # before the first retry; doubled before each next one
     first_token: float | None = None  # of a stream
     gap: float | None = None  # between two tokens of a stream
 
@@ -51,7 +51,7 @@ MODEL = Policy(timeout=30.0, first_token=20.0, gap=15.0)
 
 
 class Provider:
-    """Calls one provider by its policy, behind one breaker."""
+    """Calls one provider with its policy and one breaker."""
 
     def __init__(
         self,
@@ -73,16 +73,16 @@ class Provider:
         self._last_failure = ""
 
     async def call(
-        self, what: str, attempt: Callable[[], Awaitable[T]], *, patience: float | None = None
+        self, what: str, attempt: Callable[[], Awaitable[T]], *, longest_wait: float | None = None
     ) -> T:
-        """Give what an attempt gives, made again as the policy says; it raises our errors only.
+        """Return the result of an attempt, with retries by the policy; attempts raise only our errors.
 
-        `what` completes "was asked to ...". `patience`: the longest Retry-After that is waited
-        for, in seconds; else as long as one attempt may take.
+        `what` completes "was asked to ...". `longest_wait` is the longest Retry-After to wait for,
+        in seconds; by default the timeout of one attempt.
         """
-        longest = self.policy.timeout if patience is None else patience
+        longest = self.policy.timeout if longest_wait is None else longest_wait
         for wait in self.policy.waits:
-            began = await self._begin(what)  # to be refused is final: nobody waits behind a breaker
+            began = await self._begin(what)  # an open breaker is final: no retries
             try:
                 return await self._attempt(began, what, attempt)
             except PartFailed as error:
@@ -93,87 +93,87 @@ class Provider:
         return await self._attempt(await self._begin(what), what, attempt)
 
     @asynccontextmanager
-    async def stream(self, what: str) -> AsyncIterator["Stream"]:
-        """Watch over an answer that comes in parts; never made again.
+    async def stream(self, what: str) -> AsyncIterator["StreamTimer"]:
+        """Time an answer that arrives in parts; without retries.
 
-        Its success is that the block ends without an exception. A block that is left early, by
-        cancellation or by closing the generator around it, says nothing of the provider.
+        It succeeds if the block ends without an exception. A block that is left early, by
+        cancellation or by closing the generator around it, says nothing about the provider.
         """
         began = await self._begin(what)
-        with self._outcome(began):
-            yield Stream(
+        with self._record_outcome(began):
+            yield StreamTimer(
                 self.policy,
                 self._clock,
-                alive=lambda: self._breaker.alive(began),
-                late=lambda: self._late(what),
+                on_token=lambda: self._breaker.record_first_token(began),
+                make_timeout=lambda: self._make_timeout(what),
             )
 
-    def worked_within(self, seconds: float) -> bool:
-        """Whether it answered so recently that it need not be asked just to see that it works."""
+    def has_worked_within(self, seconds: float) -> bool:
+        """Return True if it answered so recently that no check is needed."""
         last = self._breaker.last_answer
         return not self._last_failure and last is not None and self._clock() - last < seconds
 
     async def _attempt(self, began: Attempt, what: str, attempt: Callable[[], Awaitable[T]]) -> T:
-        with self._outcome(began):
+        with self._record_outcome(began):
             try:
                 async with asyncio.timeout(self.policy.timeout):
                     return await attempt()
             except TimeoutError:
-                raise self._late(what) from None
+                raise self._make_timeout(what) from None
 
     async def _begin(self, what: str) -> Attempt:
-        """Wait for room, at most as long as one attempt may take; raise at once if it is open."""
+        """Wait for a free place, at most for the timeout; raise at once if the breaker is open."""
         latest = self._clock() + self.policy.timeout
         while self._breaker.is_crowded:
             if self._clock() > latest:
-                raise self._late(what)
+                raise self._make_timeout(what)
             await self._sleep(_CROWD_SECONDS)
         if seconds := self._breaker.wait:
             raise self._failed(
-                f"{self.name} is left alone for {seconds} seconds. {self._last_failure}".strip(),
-                "It is tried again by itself.",
+                f"{self.name} is not called for {seconds} seconds. {self._last_failure}".strip(),
+                "It is tried again automatically.",
                 retry_after=seconds,
             )
         return self._breaker.begin()
 
     @contextmanager
-    def _outcome(self, began: Attempt) -> Iterator[None]:
+    def _record_outcome(self, began: Attempt) -> Iterator[None]:
         was_open = self._breaker.is_open
         try:
             yield
         except PartFailed as error:
-            self._note(error, began)
+            self._record_error(error, began)
             raise
         except Exception as error:
-            self._breaker.failed(began)
+            self._breaker.record_failure(began)
             self._last_failure = f"It failed ({type(error).__name__})."
             raise
-        except BaseException:  # nobody waits for the answer any more
-            self._breaker.abandoned(began)
+        except BaseException:  # the caller left
+            self._breaker.record_abandonment(began)
             raise
         else:
-            self._breaker.answered(began)
+            self._breaker.record_answer(began)
             self._last_failure = ""
         finally:
-            self._tell(was_open=was_open)
+            self._log_change(was_open=was_open)
 
-    def _note(self, error: PartFailed, began: Attempt) -> None:
+    def _record_error(self, error: PartFailed, began: Attempt) -> None:
         if not isinstance(error, (self._failed, self._timed_out)):
-            self._breaker.abandoned(began)  # another part failed, inside a stream
+            self._breaker.record_abandonment(began)  # another part failed inside the stream
             return
         self._last_failure = error.what
         if not error.retryable or not error.is_unwell:
-            self._breaker.answered(began)
+            self._breaker.record_answer(began)
         elif error.retry_after is not None:
-            self._breaker.told_to_wait(began, error.retry_after)
+            self._breaker.record_rest_request(began, error.retry_after)
         else:
-            self._breaker.failed(began)
+            self._breaker.record_failure(began)
             error.retry_after = self._breaker.wait or None
 
-    def _tell(self, *, was_open: bool) -> None:
+    def _log_change(self, *, was_open: bool) -> None:
         if self._breaker.is_open and not was_open:
             _log.warning(
-                "%s is left alone for %d seconds: %s",
+                "%s is not called for %d seconds: %s",
                 self.name,
                 self._breaker.wait,
                 self._last_failure,
@@ -181,60 +181,60 @@ class Provider:
         if was_open and not self._breaker.is_open:
             _log.warning("%s answers again", self.name)
 
-    def _late(self, what: str) -> PartFailed:
+    def _make_timeout(self, what: str) -> PartFailed:
         return self._timed_out(
             f"{self.name} did not answer in time when asked to {what}.",
-            "Try again; if it stays so, look whether the provider is well and the address is right.",
+            "Try again; if the problem persists, check the provider's status and the address.",
         )
 
 
-class Stream:
-    """Holds the parts of one answer to their times, counting only while the provider is waited for."""
+class StreamTimer:
+    """Applies the time limits to the parts of one answer, counting only time spent waiting for them."""
 
     def __init__(
         self,
         policy: Policy,
         clock: Callable[[], float],
-        alive: Callable[[], None],
-        late: Callable[[], PartFailed],
+        on_token: Callable[[], None],
+        make_timeout: Callable[[], PartFailed],
     ) -> None:
         self._policy = policy
         self._clock = clock
-        self._alive = alive
-        self._late = late
+        self._on_token = on_token
+        self._make_timeout = make_timeout
         self._has_token = False
         self._waited = 0.0  # seconds, in all
         self._quiet = 0.0  # seconds since the last token
 
-    async def parts(
+    async def time_parts(
         self, source: AsyncIterator[T], is_token: Callable[[T], bool] = lambda _: True
     ) -> AsyncIterator[T]:
-        """Give the parts as they come; those that are no token do not make the wait begin anew."""
+        """Yield the parts as they arrive; only tokens restart the wait."""
         end = object()
-        while (part := await self.within(anext(source, end))) is not end:
+        while (part := await self.wait_for(anext(source, end))) is not end:
             if is_token(part):  # type: ignore[arg-type]
-                self.token()
+                self.record_token()
             yield part  # type: ignore[misc]
 
-    async def within(self, awaited: Awaitable[T]) -> T:
-        """Wait for something of the provider as long as the stream may be silent."""
+    async def wait_for(self, awaited: Awaitable[T]) -> T:
+        """Wait for the provider as long as the stream may be silent."""
         began = self._clock()
         try:
-            async with asyncio.timeout(max(0.0, self._left())):
+            async with asyncio.timeout(max(0.0, self._remaining())):
                 return await awaited
         except TimeoutError:
-            raise self._late() from None
+            raise self._make_timeout() from None
         finally:
             seconds = self._clock() - began
             self._waited += seconds
             self._quiet += seconds
 
-    def token(self) -> None:
-        """Note that the provider is at work."""
+    def record_token(self) -> None:
+        """Record that the provider is working."""
         self._has_token, self._quiet = True, 0.0
-        self._alive()
+        self._on_token()
 
-    def _left(self) -> float:
+    def _remaining(self) -> float:
         silence = self._policy.gap if self._has_token else self._policy.first_token
         left = self._policy.timeout - self._waited
         return left if silence is None else min(left, silence - self._quiet)

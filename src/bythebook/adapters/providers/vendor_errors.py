@@ -1,7 +1,7 @@
-"""What providers answer instead of what was asked, as one error of ours that says what to do.
+"""Turns failures of providers into our errors, with advice for the operator.
 
-What a provider wrote is looked at for codes that are known, and never passed on: it may quote the
-key, or what a reader asked.
+A provider's message is searched for known codes but never shown: it may contain the key, or a
+reader's question.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any, Literal
 from bythebook.adapters.providers.connection import AnswerTooLarge
 from bythebook.errors import PartFailed
 
-Fault = Literal[
+FailureKind = Literal[
     "key",
     "credit",
     "right",
@@ -32,7 +32,7 @@ Fault = Literal[
     "unreadable",
     "too_large",
 ]
-_BY_STATUS: Mapping[int, Fault] = {
+_BY_STATUS: Mapping[int, FailureKind] = {
     401: "key",
     402: "credit",
     403: "right",
@@ -46,9 +46,9 @@ _BY_STATUS: Mapping[int, Fault] = {
     504: "late",
     524: "late",
 }
-# What providers call it in the body, whatever the status: OpenAI has no credit left under 429,
-# OpenRouter does not know a model under 400.
-_BY_WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
+# Codes in the body override the status: OpenAI reports missing credit as 429, OpenRouter an
+# unknown model as 400.
+_BY_WORDS: tuple[tuple[re.Pattern[str], FailureKind], ...] = (
     (re.compile(r"insufficient_(quota|credit)|billing_(hard_limit|not_active)"), "credit"),
     (
         re.compile(
@@ -63,17 +63,17 @@ _BY_WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
         "model",
     ),
 )
-_LASTING: frozenset[Fault] = frozenset(
+_LASTING: frozenset[FailureKind] = frozenset(
     {"key", "credit", "right", "model", "too_long", "request", "redirect"}
 )
-# By name, since SDKs bring HTTP clients of their own, with the same names for the same things.
+# By name, since SDKs have their own HTTP clients with the same class names.
 _OF_CONNECTIONS = frozenset({"OSError", "TransportError", "APIConnectionError"})
 _READ_AT_MOST = 4000  # characters of a body
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """A provider as its failures speak of it: its name, and the settings that may be wrong."""
+    """A provider in messages: its name, and the settings that may be wrong."""
 
     name: str  # begins a sentence: "Cohere", "The language model"
     failed: type[PartFailed]
@@ -83,120 +83,123 @@ class Vendor:
     timed_out: type[PartFailed] | None = None
 
 
-def failure_of_status(
+def error_from_status(
     vendor: Vendor, status: int, body: object = None, headers: Mapping[str, str] | None = None
 ) -> PartFailed:
-    """Say what an HTTP status and its body mean."""
-    fault = _fault(status, body)
-    wait = retry_after(headers) if fault in {"rate", "server", "late"} else None
-    return failure(vendor, fault, status=status, wait=wait)
+    """Make the error of an HTTP status and its body."""
+    kind = _classify(status, body)
+    wait = retry_after(headers) if kind in {"rate", "server", "late"} else None
+    return make_error(vendor, kind, status=status, wait=wait)
 
 
-def failure_of(vendor: Vendor, error: Exception) -> PartFailed:
-    """Say what an exception of a vendor's SDK, or of the HTTP client under it, means."""
+def error_from_exception(vendor: Vendor, error: Exception) -> PartFailed:
+    """Make the error of an exception of a vendor's SDK or its HTTP client."""
     if isinstance(error, PartFailed):
         return error
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        return failure_of_status(vendor, status, _body(error), _headers(error))
+        return error_from_status(vendor, status, _body(error), _headers(error))
     kinds = _kinds(error)
     if any("Timeout" in kind for kind in kinds):
-        return failure(vendor, "late")
+        return make_error(vendor, "late")
     if AnswerTooLarge.__name__ in kinds:
-        return failure(vendor, "too_large")
-    return failure(vendor, "away" if kinds & _OF_CONNECTIONS else "unreadable")
+        return make_error(vendor, "too_large")
+    return make_error(vendor, "away" if kinds & _OF_CONNECTIONS else "unreadable")
 
 
-def says_too_long(error: Exception) -> bool:
-    """Whether a vendor refused a text only because it is longer than the model reads."""
+def is_too_long(error: Exception) -> bool:
+    """Return True if a vendor rejected a text only because it is too long."""
     status = getattr(error, "status_code", None)
-    return isinstance(status, int) and _fault(status, _body(error)) == "too_long"
+    return isinstance(status, int) and _classify(status, _body(error)) == "too_long"
 
 
 @contextmanager
-def told_as_ours(vendor: Vendor) -> Iterator[None]:
-    """Turn whatever an SDK raises into an error of ours, without the SDK's own words."""
+def translate_errors(vendor: Vendor) -> Iterator[None]:
+    """Turn all errors of an SDK into ours, without the SDK's text."""
     try:
         yield
     except Exception as error:
-        told = failure_of(vendor, error)
-        if told is error:
+        ours = error_from_exception(vendor, error)
+        if ours is error:
             raise
-        raise told from None  # the cause may quote the key or what a reader wrote
+        raise ours from None  # the cause may contain the key or a reader's text
 
 
-def failure(
-    vendor: Vendor, fault: Fault, *, status: int | None = None, wait: int | None = None
+def make_error(
+    vendor: Vendor, kind: FailureKind, *, status: int | None = None, wait: int | None = None
 ) -> PartFailed:
-    """Make the error of a fault, with what a person can do about it."""
-    what, to_do = _sentences(vendor, wait)[fault]
-    shown = f" (HTTP {status})" if status else ""
-    kind = vendor.timed_out if fault == "late" and vendor.timed_out else vendor.failed
-    told = kind(f"{vendor.name} {what}{shown}.", to_do, retry_after=wait)
-    if fault in _LASTING:
-        told.retryable = False
-    return told
+    """Make the error of a kind of failure, with advice."""
+    what, to_do = _make_sentences(vendor, wait)[kind]
+    suffix = f" (HTTP {status})" if status else ""
+    error_class = vendor.timed_out if kind == "late" and vendor.timed_out else vendor.failed
+    error = error_class(f"{vendor.name} {what}{suffix}.", to_do, retry_after=wait)
+    if kind in _LASTING:
+        error.retryable = False
+    return error
 
 
 def retry_after(headers: Mapping[str, str] | None) -> int | None:
-    """Read the seconds that a provider wants to be left alone: a number, or a date."""
-    said = next((v for k, v in (headers or {}).items() if k.lower() == "retry-after"), "").strip()
-    if re.fullmatch(r"\d{1,6}(\.\d+)?", said):
-        return math.ceil(float(said))
+    """Read the Retry-After header in seconds: a number, or a date."""
+    value = next((v for k, v in (headers or {}).items() if k.lower() == "retry-after"), "").strip()
+    if re.fullmatch(r"\d{1,6}(\.\d+)?", value):
+        return math.ceil(float(value))
     try:
-        left = (parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds()
+        left = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
     except (ValueError, TypeError, IndexError):
         return None
     return max(0, math.ceil(left))
 
 
-def _sentences(vendor: Vendor, wait: int | None) -> Mapping[Fault, tuple[str, str]]:
-    key = _named(vendor.key_setting, "the key")
-    model = _named(vendor.model_setting, "what it is asked for")
-    url = _named(vendor.url_setting, "its address")
+def _make_sentences(vendor: Vendor, wait: int | None) -> Mapping[FailureKind, tuple[str, str]]:
+    key = vendor.key_setting or "the key"
+    model = vendor.model_setting or "the request"
+    url = vendor.url_setting or "its address"
     later = f"Try again in {wait} seconds." if wait else "Try again later."
     return {
         "key": ("does not know the key", f"Set {key} to a key that is valid there."),
         "credit": ("has no credit left for this key", "Add credit there, or set another key."),
-        "right": ("does not let this key do that", f"Give the key the right there, or set {key}."),
+        "right": (
+            "does not let this key do that",
+            f"Give the key the permission there, or set {key}.",
+        ),
         "model": (
             f"does not know {'the model, or ' if vendor.model_setting else ''}the address",
             f"Check {model} and {url}.",
         ),
         "too_long": (
-            "was given more text than it takes",
-            f"Set {model} to a model that reads more.",
+            "was given too much text",
+            f"Set {model} to a model with a longer context.",
         ),
-        "request": ("does not take the request", f"Check that {model} and {url} belong together."),
-        "rate": ("takes no more requests for now", f"{later} Its rate limit is used up."),
+        "request": ("rejects the request", f"Check that {model} and {url} belong together."),
+        "rate": ("accepts no more requests for now", f"{later} Its rate limit is used up."),
         "late": ("did not answer in time", later),
-        "server": ("failed", f"{later} If it stays so, see the provider's status page."),
+        "server": ("failed", f"{later} If the problem persists, see the provider's status page."),
         "away": (
-            "cannot be reached, or broke off",
+            "cannot be reached, or the connection broke",
             f"Check {url} and the network; {later.lower()}",
         ),
         "unreadable": (
-            "gave an answer that is none",
+            "sent an unreadable response",
             f"Check that {url} is right; {later.lower()}",
         ),
-        "too_large": ("gave an answer that is too large", f"Check that {url} is right."),
-        "redirect": ("answers from another address", f"Set {url} to where it points."),
+        "too_large": ("sent a response that is too large", f"Check that {url} is right."),
+        "redirect": ("redirects to another address", f"Set {url} to where it points."),
     }
 
 
-def _fault(status: int, body: object) -> Fault:
+def _classify(status: int, body: object) -> FailureKind:
     if status >= 500:
         return _BY_STATUS.get(status, "server")
-    words = _words(body)
-    for pattern, fault in _BY_WORDS:
+    words = _read_words(body)
+    for pattern, kind in _BY_WORDS:
         if pattern.search(words):
-            return fault
+            return kind
     if status < 400:
         return "redirect" if status >= 300 else "server"
     return _BY_STATUS.get(status, "request")
 
 
-def _words(body: object) -> str:
+def _read_words(body: object) -> str:
     if isinstance(body, bytes):
         body = body.decode("utf-8", "replace")
     if not isinstance(body, str):
@@ -205,7 +208,7 @@ def _words(body: object) -> str:
 
 
 def _body(error: Any) -> object:
-    """Find the body where SDKs keep it."""
+    """Return the body of an SDK's error."""
     return getattr(error, "body", None) or getattr(error, "content", None)
 
 
@@ -217,7 +220,7 @@ def _headers(error: Any) -> Mapping[str, str] | None:
 
 
 def _kinds(error: BaseException) -> frozenset[str]:
-    """Name what an exception is, and what it was raised from: SDKs wrap those of the HTTP client."""
+    """Return the class names of an exception and its causes: SDKs wrap errors of the HTTP client."""
     found, one = set[str](), error
     for _ in range(8):
         found.update(kind.__name__ for kind in type(one).__mro__)
@@ -226,7 +229,3 @@ def _kinds(error: BaseException) -> frozenset[str]:
             break
         one = inner
     return frozenset(found)
-
-
-def _named(setting: str, otherwise: str) -> str:
-    return setting or otherwise

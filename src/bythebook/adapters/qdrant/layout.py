@@ -1,4 +1,4 @@
-"""How a generation lies on a Qdrant server: its names, its vectors, its payload indexes."""
+"""The format of a generation on a Qdrant server: names, vectors, payload indexes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,30 +6,30 @@ from typing import Any, Literal
 
 from qdrant_client import models
 
-from bythebook.adapters.edge_shard import DENSE, WORDS
+from bythebook.adapters.edge.shard import DENSE, WORDS
 from bythebook.domain.books import Book
 
 Quantisation = Literal["none", "scalar", "binary"]
 
 _PREFIX = "bythebook"
-# Preselected by the small vectors for each hit wanted, then scored by the whole ones.
+# Candidates per hit: chosen by the quantized vectors, then scored by the full ones.
 _OVERSAMPLING: Mapping[Quantisation, float] = {"scalar": 2.0, "binary": 4.0}
-# What may be filtered by: the fields of the seeds, and where a chunk stands, for one section.
+# Fields for filters: those of the contracts, and the place of a chunk for searches in a section.
 _KEYWORDS = ("chapter", "section", "source_url", "content_hash", "document_id")
 _INTEGERS = ("chunk_index", "page", "char_start", "char_end")
 
 
 @dataclass(frozen=True, slots=True)
 class QdrantLayout:
-    """What an operator of a large library may want otherwise; new generations are laid out so."""
+    """Settings for large libraries; they apply to new generations."""
 
-    shards: int | None = None  # none: as the server decides
+    shards: int | None = None  # None: the server decides
     replicas: int = 1
     quantisation: Quantisation = "none"
     on_disk: bool = False  # vectors, payloads and their indexes, rather than in memory
 
     def collection(self, dimension: int) -> dict[str, Any]:
-        """Say how a collection is made, in the words of the client."""
+        """Return the arguments for the client's `create_collection`."""
         return {
             "vectors_config": {
                 DENSE: models.VectorParams(
@@ -45,11 +45,11 @@ class QdrantLayout:
             "replication_factor": self.replicas,
             "on_disk_payload": self.on_disk,
             "hnsw_config": models.HnswConfigDiff(on_disk=self.on_disk),
-            "quantization_config": self._quantised(),
+            "quantization_config": self._quantization_config(),
         }
 
     def payload_indexes(self) -> dict[str, models.PayloadSchemaParams]:
-        """Name the fields that are indexed, each with the kind of its index."""
+        """Return the index of each indexed field."""
         return {
             **{
                 name: models.KeywordIndexParams(
@@ -72,7 +72,7 @@ class QdrantLayout:
         }
 
     def search_params(self) -> models.SearchParams | None:
-        """Have whole vectors decide where small ones only preselect, so that cosines are true."""
+        """Have full vectors rescore quantized candidates, so that cosines are exact."""
         if self.quantisation == "none":
             return None
         rescoring = models.QuantizationSearchParams(
@@ -80,7 +80,7 @@ class QdrantLayout:
         )
         return models.SearchParams(quantization=rescoring)
 
-    def _quantised(self) -> models.QuantizationConfig | None:
+    def _quantization_config(self) -> models.QuantizationConfig | None:
         match self.quantisation:
             case "scalar":
                 config = models.ScalarQuantizationConfig(
@@ -96,15 +96,15 @@ class QdrantLayout:
 
 
 def collection_name(book_id: str, generation: str) -> str:
-    """Name the collection of a generation; no book's id has a dot, so that names are never mixed up."""
+    """Name the collection of a generation; book ids contain no dot, so names are unique."""
     return f"{_PREFIX}.{book_id}.{generation}"
 
 
-def collection_of(book: Book) -> str:
-    """Name the collection of a book's generation."""
+def book_collection_name(book: Book) -> str:
+    """Name the collection of a book's current generation."""
     return collection_name(book.book_id, book.generation)
 
 
-def alias_of(book_id: str) -> str:
-    """Name what always leads to the published generation of a book."""
+def alias_name(book_id: str) -> str:
+    """Name the alias of a book's published generation."""
     return f"{_PREFIX}.{book_id}"

@@ -1,13 +1,13 @@
-"""One Qdrant collection, asked: by meaning and by words at once, of the whole book or of one section."""
+"""Searches one Qdrant collection by meaning and by words, in the whole book or in one section."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from qdrant_client import models
 
-from bythebook.adapters.book_json import chunk_from_payload
-from bythebook.adapters.edge_shard import DENSE, WORDS
+from bythebook.adapters.edge.shard import DENSE, WORDS
+from bythebook.adapters.library.book_json import chunk_from_payload
 from bythebook.adapters.qdrant.collection import Collection
-from bythebook.adapters.qdrant.payload import only, span_filter
+from bythebook.adapters.qdrant.payload import filter_by_ids, filter_by_span
 from bythebook.domain.answers import Hit
 from bythebook.ports import Lookup
 
@@ -20,12 +20,12 @@ async def search_collection(
     words: models.SparseVector,
     params: models.SearchParams | None,
 ) -> list[Hit]:
-    """Search by meaning and by words in one request, then score each find by the other way too."""
+    """Search by meaning and by words in one request, then add the other score to each hit."""
     values: dict[str, list[float] | models.SparseVector] = {DENSE: wanted.vector.tolist()}
-    if words.indices:  # a question of signs alone has no words
+    if words.indices:  # a question of punctuation only has no words
         values[WORDS] = words
-    where = None if wanted.within is None else span_filter(wanted.within)
-    first = await _found(
+    where = None if wanted.within is None else filter_by_span(wanted.within)
+    first = await _query_batch(
         collection,
         {
             name: models.QueryRequest(
@@ -41,39 +41,39 @@ async def search_collection(
     )
     points = {name: point for found in first.values() for name, point in found.items()}
     missing = {name: points.keys() - first[name].keys() for name in values}
-    second = await _found(
+    second = await _query_batch(
         collection,
-        {name: _score(values[name], name, ids) for name, ids in missing.items() if ids},
+        {name: _score_request(values[name], name, ids) for name, ids in missing.items() if ids},
     )
-    cosines, shares = (_scores((first, second), name) for name in (DENSE, WORDS))
+    cosines, shares = (_collect_scores((first, second), name) for name in (DENSE, WORDS))
     return [
         Hit(chunk_from_payload(point.payload or {}), cosines.get(name, 0.0), shares.get(name, 0.0))
         for name, point in points.items()
     ]
 
 
-def _score(
+def _score_request(
     value: list[float] | models.SparseVector, name: str, ids: Iterable[models.ExtendedPointId]
 ) -> models.QueryRequest:
-    """Ask how certain points score; exactly, so that none of them is passed over."""
+    """Make a request for the scores of these points; exact, so that none is missed."""
     wanted = sorted(map(str, ids))
     return models.QueryRequest(
         query=value,
         using=name,
         limit=len(wanted),
-        filter=only(wanted),
+        filter=filter_by_ids(wanted),
         params=models.SearchParams(exact=True),
         with_payload=False,
     )
 
 
-async def _found(
+async def _query_batch(
     collection: Collection, requests: Mapping[str, models.QueryRequest]
 ) -> dict[str, Points]:
     if not requests:
         return {}
     batch = list(requests.values())
-    answers = await collection.line.ask(
+    answers = await collection.client.request(
         "search the book", lambda client: client.query_batch_points(collection.name, batch)
     )
     return {
@@ -82,7 +82,7 @@ async def _found(
     }
 
 
-def _scores(
+def _collect_scores(
     answers: Sequence[Mapping[str, Points]], name: str
 ) -> dict[models.ExtendedPointId, float]:
     return {

@@ -1,13 +1,15 @@
-"""What every reader makes a document of: plain text that grows block by block."""
+"""The plain text of a document, which every reader builds block by block."""
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from bythebook.adapters.readers.source_file import replace_surrogates
 from bythebook.domain.books import (
     Block,
     BlockKind,
@@ -20,7 +22,7 @@ from bythebook.domain.books import (
     SourceDocument,
 )
 
-AnchorOf = Callable[[str], str]
+MakeAnchor = Callable[[str], str]
 _PARSERS = ("docutils", "lxml", "markdown-it-py", "mdit-py-plugins", "pypdfium2")
 
 
@@ -30,13 +32,13 @@ class Heading:
 
     title: str
     level: int
-    anchor: str | None  # as the source sets it, or none
+    anchor: str | None  # set by the source; None otherwise
     start: int
 
 
 @dataclass(slots=True)
 class PlainText:
-    """Plain text as it grows, with what stands where in it."""
+    """Plain text that grows, with its blocks, headings, pages and links."""
 
     parts: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
@@ -49,12 +51,17 @@ class PlainText:
 
     @property
     def text(self) -> str:
-        """All of it so far."""
+        """The text so far."""
         return "".join(self.parts)
 
     @property
+    def opens_with_heading(self) -> bool:
+        """Whether a heading comes before any other text."""
+        return bool(self.headings) and self.headings[0].start == 0
+
+    @property
     def next_start(self) -> int:
-        """Where the next block will begin."""
+        """Where the next block starts."""
         return self.length + 2 if self.parts else 0
 
     def add(
@@ -66,7 +73,7 @@ class PlainText:
         ordered: bool = False,
         language: str = "",
     ) -> None:
-        """Append a block, parted from the one before by a blank line."""
+        """Append a block after a blank line."""
         if not text.strip():
             return
         text = text.strip("\n") if kind == "code" else text.strip()
@@ -76,21 +83,21 @@ class PlainText:
         self.blocks.append(Block(kind, start, self.length, level, ordered, language))
 
     def add_heading(self, title: str, level: int, anchor: str | None = None) -> None:
-        """Append a heading; what follows stands under it."""
+        """Append a heading; what follows belongs to its section."""
         title = " ".join(title.split())
         if title:
             self.headings.append(Heading(title, level, anchor, self.next_start))
             self.add("heading", title, level=level)
 
     def leave_out(self, reason: LeftOutReason, text: str) -> None:
-        """Remember visible text that does not belong to the book's words."""
+        """Record visible text that is not part of the document, and why."""
         if text.strip():
             self.left_out.append(LeftOut(reason, text.strip()))
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a document stands in its book."""
+    """Identifies a document and its place in the book."""
 
     document_id: str
     title: str
@@ -99,19 +106,21 @@ class Place:
 
 
 def make_document(
-    plain: PlainText, place: Place, anchor_of: AnchorOf, *, headless: bool = False
+    plain: PlainText, place: Place, make_anchor: MakeAnchor, *, headless: bool = False
 ) -> Document:
-    """Make a document of a text; it begins with a heading, which `headless` says is not its own."""
-    place = Place(*map(_whole, (place.document_id, place.title, place.chapter, place.url)))
-    own, *others = _anchors(plain.headings, anchor_of, headless=headless)
+    """Make a document; `headless` says that its first heading was added and is not in the source."""
+    place = Place(
+        *map(replace_surrogates, (place.document_id, place.title, place.chapter, place.url))
+    )
+    own, *others = _make_anchors(plain.headings, make_anchor, headless=headless)
     return Document(
         place.document_id,
         place.title,
         place.chapter,
-        _whole(plain.text),
+        replace_surrogates(plain.text),
         tuple(plain.blocks),
-        # The first heading opens the page: a link to it is a link to the page.
-        tuple(_sections(plain, place, ("", *others))),
+        # The first heading starts the page: a link to it is a link to the page.
+        tuple(_make_sections(plain, place, ("", *others))),
         place.url,
         pages=tuple(plain.pages),
         links=tuple(dict.fromkeys(plain.links)),
@@ -120,14 +129,9 @@ def make_document(
     )
 
 
-def _whole(text: str) -> str:
-    """Put a question mark for each half of a character, which no file can hold."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def fingerprint(*parts: object) -> str:
-    """Give what is the same only for the same parts read by the same readers."""
-    digest = hashlib.sha256(_readers_revision())
+def compute_fingerprint(*parts: object) -> str:
+    """Return a hash that only equal parts read by the same readers have."""
+    digest = hashlib.sha256(_hash_readers())
     for part in parts:
         content = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
         digest.update(f"\0{len(content)}\0".encode())
@@ -136,22 +140,24 @@ def fingerprint(*parts: object) -> str:
 
 
 @cache
-def _readers_revision() -> bytes:
-    """Tell this code and its parsers from others: they may read the same source otherwise."""
+def _hash_readers() -> bytes:
+    """Hash this code and its parser versions: a change may read the same source differently."""
     digest = hashlib.sha256(" ".join(version(name) for name in _PARSERS).encode())
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.digest()
 
 
-def with_own_ids(documents: Iterable[SourceDocument]) -> tuple[SourceDocument, ...]:
-    """Number ids that several documents share, so that each has its own."""
+def make_ids_unique(documents: Iterable[SourceDocument]) -> tuple[SourceDocument, ...]:
+    """Number ids that several documents share."""
     seen: dict[str, int] = {}
-    return tuple(_renamed(document, numbered(document.document_id, seen)) for document in documents)
+    return tuple(
+        _rename(document, make_unique(document.document_id, seen)) for document in documents
+    )
 
 
-def numbered(name: str, seen: dict[str, int]) -> str:
-    """Number a name that was used before, past the numbers that others have taken."""
+def make_unique(name: str, seen: dict[str, int]) -> str:
+    """Number a name that is already used, skipping numbers that are taken."""
     free = name
     while free in seen:
         seen[name] += 1
@@ -160,24 +166,29 @@ def numbered(name: str, seen: dict[str, int]) -> str:
     return free
 
 
-def github_anchor(title: str) -> str:
+def fold_to_ascii(text: str) -> str:
+    """Remove accents and every other character that is not ASCII."""
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+
+
+def make_github_anchor(title: str) -> str:
     """Make a heading's anchor as Docusaurus and GitHub do."""
     kept = re.sub(r"[^\w\- ]", "", title.lower(), flags=re.UNICODE)
     return kept.replace(" ", "-")
 
 
-def _renamed(document: SourceDocument, document_id: str) -> SourceDocument:
+def _rename(document: SourceDocument, document_id: str) -> SourceDocument:
     if document_id == document.document_id:
         return document
     read = document.read
     return SourceDocument(
         document_id,
-        fingerprint(document.fingerprint, document_id),
+        compute_fingerprint(document.fingerprint, document_id),
         lambda: replace(read(), document_id=document_id),
     )
 
 
-def _sections(plain: PlainText, place: Place, anchors: Sequence[str]) -> Iterator[Section]:
+def _make_sections(plain: PlainText, place: Place, anchors: Sequence[str]) -> Iterator[Section]:
     trail: list[Heading] = []
     ends = [heading.start for heading in plain.headings[1:]] + [plain.length]
     for heading, anchor, end in zip(plain.headings, anchors, ends, strict=True):
@@ -188,11 +199,13 @@ def _sections(plain: PlainText, place: Place, anchors: Sequence[str]) -> Iterato
         yield Section(heading.title, anchor, tuple(path), heading.start, end)
 
 
-def _anchors(headings: Sequence[Heading], anchor_of: AnchorOf, *, headless: bool) -> Iterator[str]:
-    """Give each heading's anchor; a first one that is not the page's own uses up no name."""
+def _make_anchors(
+    headings: Sequence[Heading], make_anchor: MakeAnchor, *, headless: bool
+) -> Iterator[str]:
+    """Yield each heading's anchor; an added first heading uses up no name."""
     seen: dict[str, int] = {}
     for number, heading in enumerate(headings):
         if number == 0 and headless:
             yield ""
         else:
-            yield heading.anchor or numbered(anchor_of(heading.title), seen)
+            yield heading.anchor or make_unique(make_anchor(heading.title), seen)

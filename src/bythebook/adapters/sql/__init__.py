@@ -1,1 +1,1 @@
-"""Records in SQLite or PostgreSQL, by SQLAlchemy; the schema's history is in `migrations`."""
+"""Records in SQLite or PostgreSQL through SQLAlchemy; the history of the schema is in `migrations`."""

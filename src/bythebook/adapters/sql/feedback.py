@@ -1,27 +1,27 @@
-"""What readers thought of answers."""
+"""The FeedbackStore port: readers' opinions on answers."""
 
 from dataclasses import asdict
 
 from sqlalchemy import and_, exists, select
 
-from bythebook.adapters.sql.database import SqlRecords, carried_through
+from bythebook.adapters.sql.engine.database import SqlRecords, uncancellable
+from bythebook.adapters.sql.engine.upsert import upsert
 from bythebook.adapters.sql.tables import feedback as table
 from bythebook.adapters.sql.tables import queries
-from bythebook.adapters.sql.upsert import upsert
 from bythebook.domain.records import Feedback
 
 
 class SqlFeedbackStore(SqlRecords):
-    """Keeps one word per owner and request: the latest."""
+    """Stores the latest feedback per owner and request."""
 
-    @carried_through
+    @uncancellable
     async def give(self, owner: str, feedback: Feedback) -> bool:
-        """Keep the latest word on a request; False if the owner made no such request."""
+        """Store the latest feedback on a request; False if the owner made no such request."""
         own = and_(queries.c.request_id == feedback.request_id, queries.c.owner == owner)
         known = select(exists().where(own))
         row = asdict(feedback) | {"owner": owner}
         changed = {name: row[name] for name in ("helpful", "reason", "created_at")}
-        async with self.database.writing() as connection:
+        async with self.database.begin_write() as connection:
             if not await connection.scalar(known):
                 return False
             await connection.execute(

@@ -1,4 +1,4 @@
-"""Work that comes due with time, done once however many processes ask for it."""
+"""The Housekeeping port: periodic work, done once however many processes run it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, Table, and_, delete, exists, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bythebook.adapters.sql.database import SqlRecords, carried_through
+from bythebook.adapters.sql.engine.database import SqlRecords, uncancellable
+from bythebook.adapters.sql.engine.upsert import upsert
 from bythebook.adapters.sql.tables import (
     conversation_threads,
     feedback,
@@ -15,7 +16,6 @@ from bythebook.adapters.sql.tables import (
     queries,
     query_sessions,
 )
-from bythebook.adapters.sql.upsert import upsert
 from bythebook.domain.records import QUERIES_KEPT, THREAD_IDLE, Purged
 
 _PURGE_EVERY = timedelta(hours=1)
@@ -24,16 +24,16 @@ _STEP = 5000
 
 
 class SqlHousekeeping(SqlRecords):
-    """Deletes what is past its time, and archives what is idle."""
+    """Deletes expired records and archives idle threads."""
 
-    @carried_through
+    @uncancellable
     async def purge(self, now: datetime) -> Purged | None:
-        """Delete old queries with their sessions and feedback; archived threads are kept for good."""
+        """Delete old queries with their sessions and feedback; archived threads are kept."""
         end = now - QUERIES_KEPT
         known = exists().where(
             queries.c.request_id == feedback.c.request_id, queries.c.owner == feedback.c.owner
         )
-        async with self._turn("purge", now, _PURGE_EVERY) as connection:
+        async with self._claim_turn("purge", now, _PURGE_EVERY) as connection:
             if connection is None:
                 return None
             return Purged(
@@ -44,12 +44,12 @@ class SqlHousekeeping(SqlRecords):
                 feedback=await _delete(connection, feedback, ~known),
             )
 
-    @carried_through
+    @uncancellable
     async def archive_idle(self, now: datetime) -> int | None:
-        """Archive threads that nothing was said in for an hour, and count them."""
+        """Archive threads without messages for an hour, and return their number."""
         columns = conversation_threads.c
         idle = and_(columns.state == "active", columns.updated_at < now - THREAD_IDLE)
-        async with self._turn("archive_idle", now, _ARCHIVE_EVERY) as connection:
+        async with self._claim_turn("archive_idle", now, _ARCHIVE_EVERY) as connection:
             if connection is None:
                 return None
             archived = await connection.execute(
@@ -58,23 +58,23 @@ class SqlHousekeeping(SqlRecords):
             return archived.rowcount
 
     @asynccontextmanager
-    async def _turn(
+    async def _claim_turn(
         self, task: str, now: datetime, every: timedelta
     ) -> AsyncIterator[AsyncConnection | None]:
-        """Give a transaction to whoever comes first; None to all others until the time is round.
+        """Yield a transaction to the first caller, and None to all others until the task is due again.
 
-        The mark is part of the transaction: a process that dies in between leaves the turn to the next.
+        The mark is part of the transaction: if a process dies, the next one takes the turn.
         """
         last = housekeeping.c.last_run_at
-        # A mark from ahead of us was set by a clock that was wrong.
-        round_again = or_(last.is_(None), last <= now - every, last > now + every)
-        due = and_(housekeeping.c.task == task, round_again)
-        async with self.database.writing() as connection:
+        # A mark in the future was set by a wrong clock.
+        is_due = or_(last.is_(None), last <= now - every, last > now + every)
+        own_and_due = and_(housekeeping.c.task == task, is_due)
+        async with self.database.begin_write() as connection:
             await connection.execute(
                 upsert(connection, housekeeping).values(task=task).on_conflict_do_nothing()
             )
-            # PostgreSQL: whoever finds the row taken goes away. SQLite: writers queue up anyway.
-            free = select(housekeeping.c.task).where(due).with_for_update(skip_locked=True)
+            # PostgreSQL: skip the row if another process has it. SQLite: writers queue anyway.
+            free = select(housekeeping.c.task).where(own_and_due).with_for_update(skip_locked=True)
             if await connection.scalar(free) is None:
                 yield None
                 return
@@ -85,7 +85,7 @@ class SqlHousekeeping(SqlRecords):
 
 
 async def _delete(connection: AsyncConnection, table: Table, old: ColumnElement[bool]) -> int:
-    """Delete in steps, none of which takes so long that a server's answer is given up."""
+    """Delete in batches, each short enough to end before the command timeout."""
     key = list(table.primary_key)
     step = delete(table).where(tuple_(*key).in_(select(*key).where(old).limit(_STEP)))
     deleted = 0

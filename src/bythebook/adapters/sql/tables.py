@@ -1,4 +1,4 @@
-"""The tables, as they stand after the newest migration."""
+"""The tables after the newest migration."""
 
 from datetime import UTC, datetime
 from typing import Any, get_args
@@ -37,23 +37,23 @@ from bythebook.domain.records import (
     ThreadState,
 )
 
-HEAD = "0003"  # the newest migration, so that opening need not load Alembic
+HEAD = "0003"  # the newest migration; a constant, so that opening does not load Alembic
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """An aware time, kept in UTC also where the database knows no zones."""
+    """An aware time, stored in UTC even if the database has no time zones."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - SQLAlchemy's signature
-        """Take aware times only."""
+        """Reject naive times."""
         if value is not None and value.tzinfo is None:
             raise ValueError("a time without a zone")
         return value and value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - SQLAlchemy's signature
-        """Give times in UTC."""
+        """Return times in UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -154,7 +154,7 @@ conversation_threads = Table(
 
 
 def _message_columns() -> list[Column[Any] | CheckConstraint]:
-    """Messages are only ever added; a user's stands at an even position, an assistant's at an odd."""
+    """Messages are append-only; a user's has an even position, an assistant's an odd one."""
     thread = ForeignKey("conversation_threads.thread_id", ondelete="CASCADE")
     alternates = "(role = 'user' AND position % 2 = 0) OR (role = 'assistant' AND position % 2 = 1)"
     return [
@@ -199,7 +199,7 @@ api_keys = Table(
 feedback = Table(
     "feedback",
     metadata,
-    # Clients choose the ids of their requests: one alone is nobody's.
+    # Clients choose request ids, so an id is unique only per owner.
     Column("owner", String(64), primary_key=True),
     Column("request_id", Uuid(), primary_key=True),
     Column("helpful", Boolean(), nullable=False),

@@ -1,4 +1,4 @@
-"""Conversations: a thread row, and its messages in a table that is only ever added to."""
+"""The Threads port: one row per conversation, and its messages in an append-only table."""
 
 import uuid
 from collections.abc import Mapping
@@ -20,7 +20,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bythebook.adapters.sql.database import SqlRecords, carried_through
+from bythebook.adapters.sql.engine.database import SqlRecords, uncancellable
+from bythebook.adapters.sql.engine.upsert import upsert
 from bythebook.adapters.sql.tables import (
     UtcTime,
     archived_messages,
@@ -30,16 +31,15 @@ from bythebook.adapters.sql.tables import (
     queries,
     query_sessions,
 )
-from bythebook.adapters.sql.upsert import upsert
 from bythebook.domain.records import LIVE_MESSAGES, Exchange, Message, MessageCitation, Thread
 
 _threads = conversation_threads.c
 
 
 class SqlThreads(SqlRecords):
-    """Keeps conversations; appends to one thread queue up behind its row."""
+    """Stores conversations; appends to one thread wait for the lock on its row."""
 
-    @carried_through
+    @uncancellable
     async def append(
         self,
         owner: str,
@@ -49,59 +49,59 @@ class SqlThreads(SqlRecords):
         topic_summary: str | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> int:
-        """Add question and answer, durably on return, and give the count of all messages."""
-        said = exchange.asked, exchange.answered
+        """Add a question and its answer, durable on return; return the number of all messages."""
+        pair = exchange.asked, exchange.answered
         given = {"topic_summary": topic_summary, "metadata": metadata and dict(metadata)}
-        async with self.database.writing() as connection:
-            thread_id, count = await _grow(connection, owner, session_id, exchange, given)
+        async with self.database.begin_write() as connection:
+            thread_id, count = await _extend(connection, owner, session_id, exchange, given)
             since = await connection.scalar(
                 select(func.max(messages.c.created_at, type_=UtcTime())).where(
                     messages.c.thread_id == thread_id
                 )
             )
             rows = [
-                _row(thread_id, count - 2 + place, message, since)
-                for place, message in enumerate(said)
+                _make_row(thread_id, count - 2 + place, message, since)
+                for place, message in enumerate(pair)
             ]
             await connection.execute(insert(messages), rows)
             if count > LIVE_MESSAGES:
                 await _archive(connection, thread_id, count, rows[-1]["created_at"])
         return count
 
-    @carried_through
+    @uncancellable
     async def history(self, owner: str, session_id: uuid.UUID) -> Thread | None:
-        """Give a thread with its live messages, if the owner has it."""
-        # In one statement, so that thread and messages are of one moment.
+        """Return a thread with its live messages, or None if the owner has no such thread."""
+        # One statement, so that thread and messages are from the same moment.
         joined = conversation_threads.join(messages)
         wanted = (
             select(conversation_threads, messages)
             .select_from(joined)
-            .where(_is(owner, session_id))
+            .where(_owns(owner, session_id))
             .order_by(messages.c.position)
         )
-        async with self.database.reading() as connection:
+        async with self.database.begin_read() as connection:
             rows = (await connection.execute(wanted)).all()
-        return _thread(rows[0], tuple(map(_message, rows))) if rows else None
+        return _read_thread(rows[0], tuple(map(_read_message, rows))) if rows else None
 
-    @carried_through
+    @uncancellable
     async def delete(self, owner: str, session_id: uuid.UUID) -> bool:
-        """Remove a thread and every word of it, also from the log; False if there is no thread."""
-        async with self.database.writing() as connection:
+        """Remove a thread and its questions, also from the log; False if there is no thread."""
+        async with self.database.begin_write() as connection:
             await _forget_questions(connection, owner, session_id)
             gone = await connection.execute(
-                delete(conversation_threads).where(_is(owner, session_id))
+                delete(conversation_threads).where(_owns(owner, session_id))
             )
         return gone.rowcount > 0
 
 
-def _is(owner: str, session_id: uuid.UUID) -> Any:
+def _owns(owner: str, session_id: uuid.UUID) -> Any:
     return and_(_threads.owner == owner, _threads.session_id == session_id)
 
 
 async def _forget_questions(connection: AsyncConnection, owner: str, session_id: uuid.UUID) -> None:
-    """Remove from the log what was asked in a thread, with the feedback on it."""
+    """Remove the questions of a thread, and the feedback on them, from the log."""
     of_session = query_sessions.c.session_id == session_id
-    # PostgreSQL: a question on its way in counts itself in this row, and comes before or after us.
+    # PostgreSQL: a new question updates this row too, so it is logged entirely before or after us.
     await connection.execute(select(query_sessions).where(of_session).with_for_update())
     asked = queries.c
     in_thread = and_(asked.session_id == session_id, asked.owner == owner, asked.contract == "chat")
@@ -114,14 +114,14 @@ async def _forget_questions(connection: AsyncConnection, owner: str, session_id:
     await connection.execute(delete(query_sessions).where(of_session, unused))
 
 
-async def _grow(
+async def _extend(
     connection: AsyncConnection,
     owner: str,
     session_id: uuid.UUID,
     exchange: Exchange,
     given: dict[str, Any],
 ) -> tuple[uuid.UUID, int]:
-    """Make room for two messages; until the end of the transaction the thread is ours alone."""
+    """Count two more messages; this locks the thread until the end of the transaction."""
     now = exchange.answered.created_at
     new = upsert(connection, conversation_threads).values(
         thread_id=uuid.uuid4(),
@@ -131,7 +131,7 @@ async def _grow(
         message_count=2,
         created_at=min(exchange.asked.created_at, now),
         updated_at=now,
-        # No summary: what it sums up was deleted meanwhile.
+        # No summary: the messages that it sums up were deleted meanwhile.
         metadata=given["metadata"] or {},
     )
     later = new.excluded.updated_at
@@ -151,10 +151,10 @@ async def _grow(
     return thread_id, count
 
 
-def _row(
+def _make_row(
     thread_id: uuid.UUID, position: int, message: Message, since: datetime | None
 ) -> dict[str, Any]:
-    # Answers may overtake each other: times within a thread never go back.
+    # Answers may overtake each other, but times within a thread must not decrease.
     created_at = max(message.created_at, since) if since else message.created_at
     return asdict(message) | {
         "thread_id": thread_id,
@@ -174,11 +174,11 @@ async def _archive(
     await connection.execute(delete(messages).where(old))
 
 
-def _thread(row: Row[Any], said: tuple[Message, ...]) -> Thread:
+def _read_thread(row: Row[Any], live: tuple[Message, ...]) -> Thread:
     value = row._mapping  # noqa: SLF001 - SQLAlchemy's documented name for it
     return Thread(
         session_id=value[_threads.session_id],
-        messages=said,
+        messages=live,
         message_count=value[_threads.message_count],
         created_at=value[_threads.created_at],
         updated_at=value[_threads.updated_at],
@@ -188,7 +188,7 @@ def _thread(row: Row[Any], said: tuple[Message, ...]) -> Thread:
     )
 
 
-def _message(row: Row[Any]) -> Message:
+def _read_message(row: Row[Any]) -> Message:
     value = row._mapping  # noqa: SLF001 - SQLAlchemy's documented name for it
     return Message(
         role=value[messages.c.role],

@@ -1,4 +1,4 @@
-"""What a model wrote and verification let through -> the book's own sentences that it rests on.
+"""Verified sentences of a model -> the book's own sentences that they rest on.
 
 No check tells every false wording near to a true one: a swapped noun, a turned role, a "may" for a "must not". So
 a model chooses what to say and in which order, and the book says it.
@@ -17,7 +17,7 @@ LEAST_CHANCE = 0.003
 
 
 class BookWords:
-    """The sentences of one answer, none of them said twice."""
+    """The sentences of one answer, each only once."""
 
     def __init__(self, question: str, evidence: Sequence[Evidence], most: int | None) -> None:
         self._question = question
@@ -26,12 +26,12 @@ class BookWords:
         self._said: set[tuple[str, int]] = set()
 
     def of(self, sentence: Sentence) -> Iterator[Sentence]:
-        """Give the units that a sentence quotes, whole, if they bear on the question at all.
+        """Yield the whole units that a sentence quotes, if they are relevant to the question.
 
-        No order to whoever answers is given that was not asked for.
+        Orders to the answering model are left out unless the question asks for such orders.
         """
         for citation in sentence.citations:
-            for unit in _quoted(citation):
+            for unit in _find_quoted_units(citation):
                 place = citation.passage.chunk.chunk_id, unit.start
                 full = self._most is not None and len(self._said) >= self._most
                 shown = _cite(citation, unit)
@@ -44,15 +44,15 @@ class BookWords:
         return neutral(quote, self._question) == quote
 
 
-def _quoted(citation: Citation) -> Iterator[Unit]:
-    """Give the units that a quote stands in."""
+def _find_quoted_units(citation: Citation) -> Iterator[Unit]:
+    """Return the units that a quote is in."""
     chunk = citation.passage.chunk
     start, end = citation.char_start - chunk.char_start, citation.char_end - chunk.char_start
     return (unit for unit in chunk.units if unit.start < end and start < unit.end)
 
 
 def _cite(citation: Citation, unit: Unit) -> Citation:
-    """Quote a unit whole, or where it is too long just what was quoted of it."""
+    """Quote a whole unit; of a unit that is too long, only what was quoted of it."""
     chunk = citation.passage.chunk
     start, end = unit.start, unit.end
     if end - start > MOST_QUOTE:

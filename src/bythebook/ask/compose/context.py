@@ -1,4 +1,4 @@
-"""What a unit of a passage needs beside it to be understood."""
+"""The context that a unit of a passage needs to be understood."""
 
 import re
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from itertools import takewhile
 from bythebook.domain.books import Chunk, Unit
 
 MOST_STEPS = 8  # of a list that is shown whole
-MOST_LEAD = 40  # words of a sentence that is shown only so that another is understood
-_MOST_BACK = 2  # sentences that one may point back over
+MOST_LEAD = 40  # words of a sentence that is shown only as context
+_MOST_BACK = 2  # sentences to go back at most
 
 _POINTS_BACK = re.compile(
     r"""[\W_]*(?:
@@ -24,10 +24,10 @@ _POINTS_NOWHERE = re.compile(r"[\W_]*it (?:is|was) (?:\w+ )?\w+ (?:to|that)\b", 
 _WHOLE = re.compile(r"[A-Z0-9\"“'‘(\[`$\\].*[.!?…。！？][\"'”’)\]]*", re.DOTALL)
 
 
-def needed(chunk: Chunk, at: int, *, steps: bool = False) -> list[Unit]:
-    """Give a unit in its place among those that it is understood with, in reading order.
+def add_context(chunk: Chunk, at: int, *, steps: bool = False) -> list[Unit]:
+    """Return a unit with the units needed to understand it, in reading order.
 
-    With `steps`, a list is wanted whole.
+    With `steps`, a list is returned whole.
     """
     units = chunk.units
     match units[at].kind:
@@ -39,23 +39,23 @@ def needed(chunk: Chunk, at: int, *, steps: bool = False) -> list[Unit]:
         case "code" | "formula":
             return [*_lead_of(chunk, at), units[at]]
         case _:
-            back = _pointed_to(chunk, at)
-            return [*back, units[at], *_announced(chunk, at, steps=steps)]
+            back = _find_referents(chunk, at)
+            return [*back, units[at], *_find_announced(chunk, at, steps=steps)]
 
 
 def reads_alone(chunk: Chunk, at: int) -> bool:
-    """Say whether an item is a sentence by itself."""
+    """Return True if an item is a sentence by itself."""
     text = _text(chunk, at)
     return bool(_WHOLE.fullmatch(text)) and len(text.split()) > 4 and not points_back(text)
 
 
 def points_back(sentence: str) -> bool:
-    """Say whether a sentence opens with a word for something said before it."""
+    """Return True if a sentence starts with a word that refers to an earlier sentence."""
     return bool(_POINTS_BACK.match(sentence)) and not _POINTS_NOWHERE.match(sentence)
 
 
 def announces(text: str) -> bool:
-    """Say whether something must follow a text: a list, or a formula in mid-sentence."""
+    """Return True if something must follow a text: a list, or a formula in mid-sentence."""
     return text.rstrip("*_ ").endswith((":", "：", ","))
 
 
@@ -63,8 +63,8 @@ def _text(chunk: Chunk, at: int) -> str:
     return chunk.text[chunk.units[at].start : chunk.units[at].end]
 
 
-def _pointed_to(chunk: Chunk, at: int) -> Sequence[Unit]:
-    """Give the sentences just before that one points back to, if they are short."""
+def _find_referents(chunk: Chunk, at: int) -> Sequence[Unit]:
+    """Return the sentences just before that a sentence refers to, if they are short."""
     first = at
     while first > max(at - _MOST_BACK, 0) and points_back(_text(chunk, first)):
         before = _text(chunk, first - 1)
@@ -76,8 +76,8 @@ def _pointed_to(chunk: Chunk, at: int) -> Sequence[Unit]:
     return chunk.units[first:at]
 
 
-def _announced(chunk: Chunk, at: int, *, steps: bool) -> Sequence[Unit]:
-    """Give the list, table, code or formula that a sentence, or with steps the one after, opens."""
+def _find_announced(chunk: Chunk, at: int, *, steps: bool) -> Sequence[Unit]:
+    """Return the list, table, code or formula that a sentence introduces; with steps, also the next one."""
     following = at + 1 < len(chunk.units) and announces(_text(chunk, at + 1))
     opener = at + 1 if steps and following and chunk.units[at + 1].kind == "sentence" else at
     rest = chunk.units[opener + 1 :]
@@ -88,24 +88,24 @@ def _announced(chunk: Chunk, at: int, *, steps: bool) -> Sequence[Unit]:
 
 
 def _lead_of(chunk: Chunk, at: int, *, wanted: bool = True) -> Sequence[Unit]:
-    """Give the sentence that announces a list, code or formula."""
+    """Return the sentence that introduces a list, code or formula."""
     first = _run_start(chunk.units, at)
     if not wanted or first == 0 or chunk.units[first - 1].kind != "sentence":
         return ()
     lead = _text(chunk, first - 1)
     fits = announces(lead) and len(lead.split()) <= MOST_LEAD
-    return (*_pointed_to(chunk, first - 1), chunk.units[first - 1]) if fits else ()
+    return (*_find_referents(chunk, first - 1), chunk.units[first - 1]) if fits else ()
 
 
 def _list_around(units: Sequence[Unit], at: int) -> Sequence[Unit]:
-    """Give the whole list that an item stands in; of one too long to show, the item alone."""
+    """Return the whole list of an item; if it is too long to show, the item alone."""
     first = _run_start(units, at)
     items = list(takewhile(lambda unit: unit.kind == "item", units[first:]))
     return items if len(items) <= MOST_STEPS else [units[at]]
 
 
 def _head_of(chunk: Chunk, at: int) -> Sequence[Unit]:
-    """Give the row that names the columns, where the table begins in this chunk and has one."""
+    """Return the head row, if the table begins in this chunk and has one."""
     first = _run_start(chunk.units, at)
     goes_on = bool(chunk.header) and first == 0
     head, row = (_cells(_text(chunk, place)) for place in (first, at))
@@ -114,7 +114,7 @@ def _head_of(chunk: Chunk, at: int) -> Sequence[Unit]:
 
 
 def _run_start(units: Sequence[Unit], at: int) -> int:
-    """Find where the run of units of one kind begins."""
+    """Return where the run of units of one kind begins."""
     first = at
     while first > 0 and units[first - 1].kind == units[at].kind:
         first -= 1

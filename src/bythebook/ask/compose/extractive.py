@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 
-from bythebook.ask.compose.context import announces, needed
+from bythebook.ask.compose.context import add_context, announces
 from bythebook.ask.compose.trim import (
     MOST_CHARACTERS,
     Place,
@@ -13,37 +13,33 @@ from bythebook.ask.compose.trim import (
     speakable,
     within_limit,
 )
+from bythebook.ask.plan.make_plan import asks_for_list
 from bythebook.ask.verify.sentences import ELLIPSIS
 from bythebook.domain.answers import Draft, Evidence, Judgement, PartEvidence
 from bythebook.domain.books import Unit
 from bythebook.domain.questions import Plan
 
-EXTRACTIVE = "bythebook-extractive"  # the name of what answers without a language model
-MOST_SENTENCES = 4  # that may answer, besides those by which they are understood
+EXTRACTIVE = "bythebook-extractive"  # model name of answers without a language model
+MOST_SENTENCES = 4  # that answer, not counting their context
 MOST_WORDS = 110  # in all, beyond which no further sentence is added
 ENOUGH = 0.8  # of the chance that one of the chosen units answers
-WORTH = 0.12  # of the best unit's chance, below which another adds words and no answer
-WORTH_MORE = 0.35  # the same, for one that is not understood without others
+WORTH = 0.12  # of the best unit's chance: below it another unit adds no answer
+WORTH_MORE = 0.35  # the same, for a unit that needs context
 SAME_WORDS = 0.85  # shared by two units that say the same
-_TRIED = 2 * MOST_SENTENCES  # units that may be looked at for further sentences
-
-_ASKS_FOR_STEPS = re.compile(
-    r"\b(how (do|can|should|would|to)|steps?|procedure|list|what are the|stages|phases)\b",
-    re.IGNORECASE,
-)
+_TRIED = 2 * MOST_SENTENCES  # units tried for further sentences
 
 
 class ExtractiveGenerator:
     """Answers in the book's own words: grounded by construction."""
 
     async def compose(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft]:
-        """Give the chosen units, each as a sentence that quotes itself."""
+        """Yield the chosen units, each as a sentence that quotes itself."""
         for draft in drafts_of(answer_units(plan, judgement)):
             yield draft
 
 
 def answer_units(plan: Plan, judgement: Judgement) -> list[Evidence]:
-    """Choose what answers a question, or each of its parts in turn, within what may be said."""
+    """Choose the units that answer a question, or each of its parts in turn, within the limits."""
     parts = judgement.parts or (PartEvidence(plan.question, judgement.evidence),)
     chosen: list[Evidence] = []
     for part in parts:
@@ -55,16 +51,16 @@ def answer_units(plan: Plan, judgement: Judgement) -> list[Evidence]:
 def choose(
     question: str, ranked: Sequence[Evidence], said: Sequence[Evidence] = (), parts: int = 1
 ) -> list[Evidence]:
-    """Choose the fewest units that answer, with what they need to be understood.
+    """Choose the fewest units that answer, with their context.
 
-    The best always; others while they may well do better and there is room, where `parts` share
-    an answer; nothing that was `said` already.
+    The best unit is always chosen; others while they are likely enough and there is room, which
+    `parts` of a question share. Nothing that was already `said` is chosen again.
     """
     choice = _Choice(said, MOST_WORDS // parts)
     for evidence in ranked[:_TRIED]:
         if choice.covered >= ENOUGH or choice.taken == max(MOST_SENTENCES - parts + 1, 1):
             break
-        steps = evidence is ranked[0] and bool(_ASKS_FOR_STEPS.search(question))
+        steps = evidence is ranked[0] and asks_for_list(question)
         choice.offer(evidence, steps=steps)
     best = choice.best
     if best is None:
@@ -73,7 +69,7 @@ def choose(
 
 
 class _Choice:
-    """Units taken so far, and how far they go."""
+    """The units chosen so far, and how likely they answer."""
 
     def __init__(self, said: Sequence[Evidence], room: int) -> None:
         self.best: Evidence | None = None
@@ -88,11 +84,11 @@ class _Choice:
         return self._units.values()
 
     def offer(self, evidence: Evidence, *, steps: bool) -> None:
-        """Take a unit, unless it says nothing new or, being a further one, has no room."""
+        """Take a unit if it says something new; after the first, also only if there is room."""
         if any(_same(evidence, other) for other in self._said):
             self.covered += evidence.support
             return
-        group = [_beside(evidence, unit) for unit in _needed(evidence, steps=steps)]
+        group = [_with_unit(evidence, unit) for unit in _add_context(evidence, steps=steps)]
         fresh = [one for one in group if not any(place_of(one) == place_of(s) for s in self._said)]
         length = sum(len(one.quote.split()) for one in fresh)
         if self.best and not self._may_follow(evidence, self.best, fresh, length):
@@ -114,19 +110,20 @@ class _Choice:
         )
 
 
-def _needed(evidence: Evidence, *, steps: bool) -> list[Unit]:
+def _add_context(evidence: Evidence, *, steps: bool) -> list[Unit]:
     chunk = evidence.passage.chunk
-    return needed(chunk, chunk.units.index(evidence.unit), steps=steps)
+    return add_context(chunk, chunk.units.index(evidence.unit), steps=steps)
 
 
-def _beside(evidence: Evidence, unit: Unit) -> Evidence:
+def _with_unit(evidence: Evidence, unit: Unit) -> Evidence:
     if unit == evidence.unit:
         return evidence
     return Evidence(evidence.passage, unit, evidence.support)
 
 
 def _same(one: Evidence, other: Evidence) -> bool:
-    """Say whether two units say the same, in all but the same words."""
+    """Return True if two units say the same in nearly the same words."""
+    # By plain \w+: two rows that differ in an identifier do not say the same.
     ours, theirs = (set(re.findall(r"\w+", each.quote.lower())) for each in (one, other))
     both = ours | theirs
     same_place = place_of(one) == place_of(other)
@@ -134,7 +131,7 @@ def _same(one: Evidence, other: Evidence) -> bool:
 
 
 def _reading_order(chosen: Collection[Evidence], best: Evidence) -> list[Evidence]:
-    """Put the best unit's page first, other pages as ranked, each page in its own order."""
+    """Order units: the best unit's page first, other pages as ranked, each in reading order."""
     pages: dict[tuple[str, str], int] = {}
     for evidence in (best, *chosen):
         chunk = evidence.passage.chunk
@@ -149,7 +146,7 @@ def _reading_order(chosen: Collection[Evidence], best: Evidence) -> list[Evidenc
 
 
 def drafts_of(units: Sequence[Evidence]) -> Iterator[Draft]:
-    """Write units as sentences that quote themselves; what is left out shows as an ellipsis."""
+    """Yield units as sentences that quote themselves; omissions show as an ellipsis."""
     for place, evidence in enumerate(units):
         start, end = around_answer(evidence)
         quote = evidence.quote[start:end].strip()
@@ -164,7 +161,7 @@ def drafts_of(units: Sequence[Evidence]) -> Iterator[Draft]:
 
 
 def _breaks_off(units: Sequence[Evidence], place: int) -> bool:
-    """Say whether a unit was cut, announces what is not shown, or is not the last of its list."""
+    """Return True if a unit was cut, introduces something not shown, or is not the last of its list."""
     evidence, chunk = units[place], units[place].passage.chunk
     if evidence.unit not in chunk.units:
         return True
@@ -179,7 +176,7 @@ def _breaks_off(units: Sequence[Evidence], place: int) -> bool:
 
 
 def _is_alone(units: Sequence[Evidence], place: int) -> bool:
-    """Say whether an item is shown without its list, as a sentence like others."""
+    """Return True if an item is shown without its list."""
     following = any(one.unit.kind == "item" for one in units[place + 1 : place + 2])
     led = place > 0 and _opens_list(units[place - 1])
     return units[place].unit.kind == "item" and not following and not led

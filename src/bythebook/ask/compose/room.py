@@ -1,4 +1,4 @@
-"""A model may say more than it was asked for: what goes beyond is left out, before it is verified."""
+"""Drafts of a model -> those within the limit, before they are verified."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -11,9 +11,9 @@ from bythebook.domain.sentences import split_sentences
 async def within_room(
     drafts: AsyncGenerator[Draft], most: int | None, said: Sequence[Sentence]
 ) -> AsyncGenerator[Draft]:
-    """Give drafts while there is room beside what was said; the rest is read, and counts for nothing.
+    """Yield drafts while there is room after what was said; the rest is read and ignored.
 
-    A model is heard out, since only its end tells whether it failed and what it took.
+    A model is read to its end, since only then its usage and a failure are known.
     """
     async with aclosing(drafts):
         async for draft in drafts:

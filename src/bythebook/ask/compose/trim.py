@@ -1,4 +1,4 @@
-"""Chosen units -> as much of them as an answer may hold."""
+"""Chosen units -> as much of them as fits into an answer."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -7,7 +7,9 @@ from dataclasses import replace
 from bythebook.domain.answers import Evidence
 from bythebook.domain.sentences import split_sentences
 
-MOST_CHARACTERS = 1500  # contract A's text has 2000, with room for what opens it and for marks
+MOST_CHARACTERS = (
+    1500  # contract A's text allows 2000; the rest is for the disclaimer and formatting
+)
 MOST_QUOTE = 500  # contract A's referenced_text
 LONG = 45  # words of a sentence, beyond which only the clauses around the answer are shown
 
@@ -17,14 +19,14 @@ Place = tuple[str, int]
 
 
 def place_of(evidence: Evidence) -> Place:
-    """Tell units apart, whatever was cut off them."""
+    """Return the place of a unit, which stays the same when it is shortened."""
     return evidence.passage.chunk.chunk_id, evidence.unit.start
 
 
 def speakable(
     chosen: Sequence[Evidence], best: Collection[Place], most: int | None
 ) -> list[Evidence]:
-    """Keep as many sentences as may be said.
+    """Keep as many sentences as are allowed.
 
     The best stay, and the first, so that answers of every length open alike; then as ranked.
     """
@@ -35,15 +37,15 @@ def speakable(
     for evidence in sorted(
         chosen, key=lambda one: (place_of(one) not in best, one is not chosen[0], -one.support)
     ):
-        spoken += len(_spoken(evidence))
+        spoken += len(_find_sentence_ends(evidence))
         if kept and spoken > most:
             break
         kept.add(place_of(evidence))
     return [_opening(one, most) for one in chosen if place_of(one) in kept]
 
 
-def _spoken(evidence: Evidence) -> list[int]:
-    """Give where the sentences of a unit end; the bare words of an item or a row are none."""
+def _find_sentence_ends(evidence: Evidence) -> list[int]:
+    """Return where the sentences of a unit end; bare words of an item or a row are not sentences."""
     if evidence.unit.kind in {"code", "formula"}:
         return []
     if evidence.unit.kind == "sentence":
@@ -53,16 +55,16 @@ def _spoken(evidence: Evidence) -> list[int]:
 
 
 def _opening(evidence: Evidence, most: int) -> Evidence:
-    """Cut what has more sentences in itself than may be said."""
-    ends = _spoken(evidence)
-    return evidence if len(ends) <= most else _cut_at(evidence, ends[most - 1])
+    """Shorten a unit that has more sentences than are allowed."""
+    ends = _find_sentence_ends(evidence)
+    return evidence if len(ends) <= most else _shorten_to(evidence, ends[most - 1])
 
 
 def within_limit(
     chosen: Sequence[Evidence], best: Evidence, most: int = MOST_CHARACTERS
 ) -> list[Evidence]:
-    """Keep what an answer has room for, the best first of all; code too long for it is cut by lines."""
-    best = _cut(best, most)
+    """Keep what fits into an answer, the best unit first; code that is too long is cut by lines."""
+    best = _shorten(best, most)
     room = most - len(best.quote)
     kept = []
     for evidence in chosen:
@@ -74,19 +76,19 @@ def within_limit(
     return kept
 
 
-def _cut(evidence: Evidence, most: int) -> Evidence:
+def _shorten(evidence: Evidence, most: int) -> Evidence:
     if len(evidence.quote) <= most:
         return evidence
     ends = (evidence.quote.rfind(mark, 1, most) for mark in ("\n", " "))
-    return _cut_at(evidence, next((end for end in ends if end > 0), most))
+    return _shorten_to(evidence, next((end for end in ends if end > 0), most))
 
 
-def _cut_at(evidence: Evidence, length: int) -> Evidence:
+def _shorten_to(evidence: Evidence, length: int) -> Evidence:
     return replace(evidence, unit=replace(evidence.unit, end=evidence.unit.start + length))
 
 
 def around_answer(evidence: Evidence) -> tuple[int, int]:
-    """Give how much of a long sentence to show: the clauses around the answer, where it is known."""
+    """Return the span of a long sentence to show: the clauses around the answer, if it is known."""
     quote, start = evidence.quote, evidence.unit.start
     whole = (0, len(quote))
     if evidence.answer is None or evidence.unit.kind not in {"sentence", "item"}:
@@ -110,7 +112,7 @@ def around_answer(evidence: Evidence) -> tuple[int, int]:
 
 
 def _clause_ends(text: str) -> Iterator[int]:
-    """Give where clauses begin after the first, outside of formulas and brackets."""
+    """Yield where clauses end, outside of formulas and brackets."""
     for match in _CLAUSE.finditer(text):
         before = text[: match.start()]
         if before.count("$") % 2 == 0 and before.count("(") == before.count(")"):
@@ -118,7 +120,7 @@ def _clause_ends(text: str) -> Iterator[int]:
 
 
 def quotable(quote: str) -> Iterator[str]:
-    """Part what is longer than a quote may be at line, clause or word ends."""
+    """Split a text that is too long for a quote at line, clause or word ends."""
     while len(quote) > MOST_QUOTE:
         cut = max(quote.rfind(mark, 1, MOST_QUOTE) for mark in ("\n", "; ", ", "))
         if cut <= 0:

@@ -1,4 +1,4 @@
-"""Documents as they are searched for what a reader selected: letters and digits only."""
+"""Documents folded to letters and digits, to search them for a reader's selection."""
 
 import threading
 import unicodedata
@@ -18,7 +18,7 @@ _FARTHEST = 2_000  # folded characters between two lines of one selection
 
 
 class _Folds(dict[int, str | None]):
-    """What each character becomes; of its own, so that places in a text can be told apart."""
+    """The folded form of each character by itself, so that places in a text stay known."""
 
     def __missing__(self, code: int) -> str | None:
         plain = unicodedata.normalize("NFKD", chr(code)).casefold()
@@ -30,7 +30,7 @@ class _Folds(dict[int, str | None]):
 
 
 def _tells(letter: str) -> bool:
-    """Say whether a character is more than typography; vowel signs are, accents are not."""
+    """Return True if a character is more than typography; vowel signs are, accents are not."""
     is_mark = unicodedata.category(letter)[0] == "M"
     return letter.isalnum() or (is_mark and not unicodedata.combining(letter))
 
@@ -39,7 +39,7 @@ _FOLDS = _Folds()
 
 
 def fold(text: str) -> str:
-    """Leave of a text its letters and digits, without case, accents and typographic forms."""
+    """Reduce a text to its letters and digits, without case, accents and typographic forms."""
     parts = (text[at : at + _STEP].translate(_FOLDS) for at in range(0, len(text), _STEP))
     return "".join(parts)
 
@@ -53,7 +53,7 @@ class FoldedPage:
     starts: tuple[int, ...]  # of sections in the folded text; the first at 0
     bounds: tuple[int, ...]  # of sections in the plain text: each one's start, then the end
     paths: tuple[tuple[str, ...], ...]
-    bare: tuple[bool, ...]  # sections that are but a heading
+    bare: tuple[bool, ...]  # sections that have only a heading
 
     @classmethod
     def of(cls, document: Document) -> "FoldedPage":
@@ -72,7 +72,7 @@ class FoldedPage:
         return cls(document.document_id, "".join(parts), starts, bounds, paths, bare)
 
     def find(self, lines: Sequence[str]) -> tuple[int, int] | None:
-        """Give the bounds of the innermost section that holds folded lines, one after another."""
+        """Return the bounds of the innermost section that holds folded lines, one after another."""
         at = self.text.find(lines[0])
         while at >= 0:
             end = self._follow(lines[1:], at + len(lines[0]))
@@ -93,9 +93,9 @@ class FoldedPage:
         return bisect_right(self.starts, place) - 1
 
     def _around(self, first: int, last: int) -> tuple[int, int]:
-        """Take in the heading above all of several sections, and what else stands under it.
+        """Return the section under the heading that is above all of several sections.
 
-        A heading without a text of its own stands for what is under it.
+        A heading without text of its own stands for everything below it.
         """
         if first < last or self.bare[first]:
             depth = _depth_above(self.paths[first : last + 1])
@@ -109,16 +109,16 @@ class FoldedPage:
 
 
 def _depth_above(paths: Sequence[tuple[str, ...]]) -> int:
-    """Count the headings that stand above all of several sections in a row."""
+    """Count the headings above all of several sections in a row."""
     shared = next(
         (depth for depth, titles in enumerate(zip(*paths, strict=False)) if len(set(titles)) > 1),
         min(map(len, paths)),
     )
-    return min([shared, *(len(path) - 1 for path in paths[1:])])  # the same title may begin anew
+    return min([shared, *(len(path) - 1 for path in paths[1:])])  # the same title may occur again
 
 
 class FoldedShelf:
-    """Books folded once for each generation; those not asked for lately are let go."""
+    """Books folded once per generation; the least recently used are dropped."""
 
     def __init__(self, most_kept: int = MOST_KEPT) -> None:
         self._most_kept = most_kept
@@ -127,7 +127,7 @@ class FoldedShelf:
         self._folding: dict[tuple[int, str], threading.Lock] = {}
 
     def pages(self, library: Library, book: Book) -> Sequence[FoldedPage]:
-        """Give the pages of a book in reading order."""
+        """Return the pages of a book in reading order."""
         known = self._find(library, book)
         if known is not None:
             return known
@@ -135,7 +135,7 @@ class FoldedShelf:
         with self._lock:
             turn = self._folding.setdefault(name, threading.Lock())
         try:
-            with turn:  # however many wait, a book is folded once
+            with turn:  # a book is folded once, however many wait
                 return self._find(library, book) or self._fold(library, book)
         finally:
             with self._lock:
@@ -160,7 +160,7 @@ class FoldedShelf:
         return pages
 
     def _let_go(self) -> None:
-        """Keep what was asked for last, however large, and of the others as much as there is room."""
+        """Keep the last book used, however large, and as many others as there is room for."""
         latest, *others = reversed(self._kept)
         room = self._most_kept - self._kept[latest].size
         for name in others:
@@ -171,7 +171,7 @@ class FoldedShelf:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    library: Library  # held, so that no other can take its id
+    library: Library  # kept alive, so that its id is not reused
     generation: str
     pages: Sequence[FoldedPage]
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from bythebook.ask.retrieve import readable_books
+from bythebook.ask.retrieve.passages import readable_books
 from bythebook.ask.selection.folded_pages import FoldedShelf, fold
 from bythebook.domain.questions import SectionSpan
 from bythebook.errors import InputError
 from bythebook.ports import Library
 
-_TELLING = 12  # folded characters; a shorter line may be a mark that only the page shows
+_TELLING = 12  # folded characters; a shorter line may be a label that only the page shows
 _PAGE_MARK = re.compile(r"\A\s*\(?(?:\d{1,3}|[A-Za-z])[.)]\s|\[\d{1,3}\]")  # of items and notes
 _shelf = FoldedShelf()
 
@@ -23,7 +23,7 @@ def find_section(
     """Find the innermost section that holds a selection whole, or raise InputError.
 
     Only letters and digits are compared, without case and accents: pages set the rest as they
-    like. Where not even those agree, each telling line must stand in the text, in order: a page
+    like. Where not even those agree, each longer line must stand in the text, in order: a page
     shows marks that the text lacks, and the text names pictures that the page shows. Of several
     places the first in reading order counts.
     """
@@ -34,7 +34,7 @@ def find_section(
                 if span := page.find(lines):
                     return SectionSpan(book.book_id, page.document_id, *span)
     raise InputError(
-        "selected_text does not stand on any one page of the book.",
+        "selected_text is not on any single page of the book.",
         "Select a passage as the book has it, within one page, or ask of the selection or the book.",
     )
 

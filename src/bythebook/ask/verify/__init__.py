@@ -1,1 +1,1 @@
-"""Drafts -> sentences that stand: quotes, facts and support are found before anything is shown."""
+"""Drafts -> verified sentences: quotes, facts and support are checked before anything is shown."""

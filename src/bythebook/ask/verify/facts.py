@@ -1,15 +1,13 @@
-"""Numbers, names and identifiers of a sentence, and whether the passages that it cites have them."""
+"""The numbers, names and identifiers of a sentence, checked against its cited passages."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from bythebook.ask.verify.numbers import MONTHS, Number, numbers
+from bythebook.ask.verify.numbers import SHORT_MONTHS, Number, numbers
+from bythebook.domain.words import MONTHS
 
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
-_WORD = re.compile(r"[^\W\d_](?:[^\W_]|['’](?=[^\W\d_])|-(?=[^\W\d_]))*")
+_NAME_WORD = re.compile(r"[^\W\d_](?:[^\W_]|['’](?=[^\W\d_])|-(?=[^\W\d_]))*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…]\s|\n|[\"“«])[\s\"'“‘«(\[*_•-]*(?:\d+[.)]\s+)?")
 _IDENTIFIER = re.compile(
     r"`[^`\n]+`"
@@ -41,26 +39,28 @@ _ISO_DATE = re.compile(r"\b\d{4}-(\d\d)-\d\d")
 
 
 class Facts:
-    """What passages hold that a sentence may repeat."""
+    """The facts in passages that a sentence may repeat."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._text = "\n".join(texts)
         self._numbers = numbers(self._text)
-        self._words = frozenset((*_words(self._text), *_dated(self._text), *_scales(self._text)))
+        self._words = frozenset(
+            (*_words(self._text), *_find_months(self._text), *_scales(self._text))
+        )
         self._initials = _initials(self._text)
         dotless = re.sub(r"\b([A-Z])\.(?=[A-Z]\b|\s|$|\W)", r"\1", self._text)
         self._acronyms = frozenset(re.findall(r"\b[A-Z]{2,}\b", dotless))
 
     def missing(self, sentence: str) -> list[str]:
-        """Give the numbers, names and identifiers of a sentence that do not stand here."""
+        """Return the numbers, names and identifiers of a sentence that are not in the passages."""
         codes = [code for code in identifiers(sentence) if not self._has_code(code)]
         absent = [sentence[n.start : n.end] for n in numbers(sentence) if not self._has_number(n)]
         strange = [name for name in names(sentence) if not self.has_name(name)]
-        shortened = self._shortened(sentence) if strange else frozenset()
+        shortened = self._find_abbreviated(sentence) if strange else frozenset()
         return codes + absent + [name for name in strange if name not in shortened]
 
     def has_name(self, name: str) -> bool:
-        """Say whether a name stands here, as a possessive or with another ending at most."""
+        """Return True if a name is in the passages, at most with another ending."""
         plain = _simple(name)
         if plain in self._words or plain.replace("-", "") in self._words:
             return True
@@ -77,8 +77,8 @@ class Facts:
             if len(stem) >= _LEAST_STEM
         )
 
-    def _shortened(self, sentence: str) -> frozenset[str]:
-        """Give the names of a sentence that stand here by their initials: United States as US."""
+    def _find_abbreviated(self, sentence: str) -> frozenset[str]:
+        """Return the names of a sentence whose initials are in the passages: United States as US."""
         return frozenset(
             word
             for run in _runs(sentence)
@@ -97,7 +97,7 @@ class Facts:
             return bool(alike)
         if number.unit in _DEGREES and units & _DEGREES:
             return not {number.unit, *units} >= {"celsius", "fahrenheit"}
-        return None in units and number.unit not in MONTHS
+        return None in units and number.unit not in SHORT_MONTHS
 
     def _has_code(self, code: str) -> bool:
         bare = code.strip("`").strip()
@@ -108,16 +108,16 @@ class Facts:
 
 
 def identifiers(text: str) -> list[str]:
-    """Give what is written as code is: options, paths, dotted and mixed names."""
+    """Return the words that look like code: options, paths, dotted and mixed names."""
     found = (match.group().rstrip(".-") for match in _IDENTIFIER.finditer(text))
     return [code for code in found if not _NOT_ONE.fullmatch(code)]
 
 
 def names(text: str) -> list[str]:
-    """Give the capitalised words of a sentence, but for what only opens it."""
+    """Return the capitalised words of a sentence, except one capitalised only as its first word."""
     opening = {match.end() for match in _SENTENCE_START.finditer(text)}
     found = []
-    for match in _WORD.finditer(text):
+    for match in _NAME_WORD.finditer(text):
         word = match.group()
         if not word[0].isupper() or len(word) < 2 or word[:2] in {"I'", "I’"}:
             continue
@@ -127,7 +127,7 @@ def names(text: str) -> list[str]:
 
 
 def _opens_as_name(text: str, match: re.Match[str]) -> bool:
-    """Say whether a sentence's first word must be a name: by its case, its possessive or its next."""
+    """Return True if a sentence's first word is a name, by its case, its possessive or the next word."""
     word, following = match.group(), text[match.end() : match.end() + 2]
     if re.search(r"['’]s$", word) or (len(word) > 1 and word[1:] != word[1:].lower()):
         return word.lower() not in {
@@ -148,7 +148,7 @@ def _opens_as_name(text: str, match: re.Match[str]) -> bool:
 
 
 def _words(text: str) -> Iterator[str]:
-    for match in _WORD.finditer(text):
+    for match in _NAME_WORD.finditer(text):
         plain = _simple(match.group())
         yield plain
         if "-" in plain:
@@ -159,14 +159,14 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _simple(word: str) -> str:
-    """Free a word of its case, its accents and its possessive."""
+    """Remove a word's case, accents and possessive."""
     word = re.sub(r"['’]s?$", "", word.replace("’", "'").removesuffix("'s"))
     letters = unicodedata.normalize("NFKD", word.casefold())
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _initials(text: str) -> frozenset[str]:
-    """Give what the initials of neighbouring capitalised words spell: NASA, US."""
+    """Return the acronyms of neighbouring capitalised words: NASA, US."""
     return frozenset(
         "".join(word[0] for word in run[start:end]).lower()
         for run in _runs(text)
@@ -176,9 +176,9 @@ def _initials(text: str) -> frozenset[str]:
 
 
 def _runs(text: str) -> Iterator[list[str]]:
-    """Give neighbouring capitalised words, over an "of" or "and" too."""
+    """Yield runs of capitalised words, also across an "of" or "and"."""
     run: list[str] = []
-    for word in _WORD.findall(text):
+    for word in _NAME_WORD.findall(text):
         if word[0].isupper():
             run.append(word)
         elif word not in _WITHIN_NAMES:
@@ -188,16 +188,16 @@ def _runs(text: str) -> Iterator[list[str]]:
 
 
 def _scales(text: str) -> Iterator[str]:
-    """Name the scale of temperatures that stand by its letter."""
+    """Yield the temperature scales that are written by their letter."""
     for letter, name in (("C", "celsius"), ("F", "fahrenheit")):
         if re.search(rf"(?:°|\bdegrees?|\bdeg\.?)\s?{letter}\b", text):
             yield name
 
 
-def _dated(text: str) -> Iterator[str]:
-    """Give the months of a text by name, also where it abbreviates or numbers them."""
+def _find_months(text: str) -> Iterator[str]:
+    """Yield the names of a text's months, also if abbreviated or in an ISO date."""
     for number in _ISO_DATE.findall(text):
-        if 1 <= int(number) <= len(_MONTHS):
-            yield _MONTHS[int(number) - 1]
+        if 1 <= int(number) <= len(MONTHS):
+            yield MONTHS[int(number) - 1]
     for short in re.findall(r"\b([A-Z][a-z]{2,3})\b", text):
-        yield from (month for month in _MONTHS if month.startswith(short.lower()))
+        yield from (month for month in MONTHS if month.startswith(short.lower()))

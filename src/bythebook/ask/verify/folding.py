@@ -1,4 +1,4 @@
-"""Text as it reads, free of typography, each letter with the place that it came from."""
+"""Text without typography, each letter with its place in the original."""
 
 import re
 import unicodedata
@@ -14,13 +14,13 @@ _DASH = re.compile(r" ?-(?: ?-)* ?")
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Letters as they read, and the place of each in the text that was folded."""
+    """Folded letters, and the place of each in the original text."""
 
     letters: str
     places: Sequence[int]
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """Give where letters from start to end stand in the text itself."""
+        """Return the span of folded letters in the original text."""
         return self.places[start], self.places[end - 1] + 1
 
 
@@ -41,7 +41,7 @@ def fold(text: str) -> Folded:
 
 
 def without_hyphens(folded: Folded) -> Folded:
-    """Join words that a hyphen parts, at the end of a line or not, and draw dashes together."""
+    """Join words split by a hyphen, at the end of a line or not, and merge dashes."""
     letters: list[str] = []
     places: list[int] = []
     done = 0
@@ -63,7 +63,7 @@ def without_hyphens(folded: Folded) -> Folded:
 
 @lru_cache(maxsize=4096)
 def _plain(character: str) -> str:
-    """Give what a character reads as: nothing, itself, or several letters."""
+    """Return the plain form of a character: nothing, itself, or several letters."""
     letters = unicodedata.normalize("NFKD", character.translate(_ALIKE)).translate(_ALIKE)
     return "".join(map(_simple, letters))
 

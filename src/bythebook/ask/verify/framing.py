@@ -7,7 +7,7 @@ assistant to tell everybody so. Neither bears it out.
 import re
 from collections.abc import Iterable
 
-from bythebook.ask.guard import flags, seen
+from bythebook.ask.guard import flags, remove_invisible
 from bythebook.ask.verify.likeness import words_of
 
 TAKEN = 0.8  # of the words: the rest is how they were put
@@ -32,7 +32,7 @@ def is_lifted(text: str, said: Iterable[str]) -> bool:
     if len(wanted) < _FEWEST or _FRAMES.search(text) or _CONDITION.search(text):
         return False
     lifted = False
-    for sentence in map(seen, said):
+    for sentence in map(remove_invisible, said):
         words = words_of(sentence)
         if len(wanted.intersection(words)) < TAKEN * len(wanted):
             continue

@@ -1,9 +1,11 @@
-"""The numbers of a text: what they come to, however they are written, and what they count."""
+"""The numbers of a text: their values, however they are written, and their units."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+
+from bythebook.domain.words import MONTHS
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -59,13 +61,13 @@ _NUMBER = re.compile(
 )
 _FOLLOWING = re.compile(rf"[\s-]{{0,2}}(?P<scale>{_SCALE})s?\b", re.IGNORECASE)
 _UNIT = re.compile(r"[\s-]{0,2}(per ?cent\b|%|°[cCfF]?|\$|€|£|[A-Za-z]+)")
-_MONTH = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
-MONTHS = tuple(_MONTH.lower().split("|"))
+SHORT_MONTHS = tuple(name[:3] for name in MONTHS)
+_MONTH = "|".join(name.capitalize() for name in SHORT_MONTHS)
 _MONTH_BEFORE = re.compile(rf"\b({_MONTH})[a-z]*\.?\s\Z")
 _MONTH_AFTER = re.compile(rf"\s(?:of\s)?({_MONTH})[a-z]*\b")
 _ISO_MONTH_BEFORE = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])-\Z")
 _RANGE = re.compile(r"\s*(?:to|or|and|-|–|—)\s*\Z")
-_MOST_DIGITS = 24  # beyond which a number is only like itself
+_MOST_DIGITS = 24  # above it a number is compared as text
 _DECIMAL = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _DAY_ENDS = frozenset(("st", "nd", "rd", "th"))
 _ORDINAL_ENDS = _DAY_ENDS | {"s"}
@@ -73,7 +75,7 @@ _ORDINAL_ENDS = _DAY_ENDS | {"s"}
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as written, with all that it may come to and what it counts."""
+    """A number as written, with its possible values and its unit."""
 
     values: frozenset[str]
     unit: str | None
@@ -84,8 +86,8 @@ class Number:
 
 
 def numbers(text: str) -> list[Number]:
-    """Give the numbers of a text in order; a number in a name, as in ESP32, is the name's."""
-    found = list(_found(text))
+    """Return the numbers of a text in order; a number within a name, as in ESP32, is not one."""
+    found = list(_read_numbers(text))
     for place in range(len(found) - 2, -1, -1):
         here, after = found[place], found[place + 1]
         if _RANGE.fullmatch(text[here.end : after.start]):
@@ -95,12 +97,12 @@ def numbers(text: str) -> list[Number]:
 
 
 def counts(word: str) -> str | None:
-    """Name the unit or the scale that a word is; nothing for other words."""
+    """Return the unit or scale of a word; None for other words."""
     word = word.casefold()
     return _UNITS.get(word) or (word if word in _SCALES and len(word) > 1 else None)
 
 
-def _found(text: str) -> Iterator[Number]:
+def _read_numbers(text: str) -> Iterator[Number]:
     at = 0
     while match := _NUMBER.search(text, at):
         suffix = (match["suffix"] or "").lower()
@@ -137,12 +139,12 @@ def _unit(text: str, match: re.Match[str], suffix: str, end: int) -> str | None:
 
 
 def _month(text: str, match: re.Match[str], end: int) -> str | None:
-    """Name the month that a number is a day of."""
+    """Return the month of a number that is a day."""
     if not re.fullmatch(r"0?[1-9]|[12]\d|3[01]", match["figures"] or ""):
         return None
     before = text[max(0, match.start() - 12) : match.start()]
     if iso := _ISO_MONTH_BEFORE.search(before):
-        return MONTHS[int(iso[1]) - 1]
+        return SHORT_MONTHS[int(iso[1]) - 1]
     named = _MONTH_BEFORE.search(before) or _MONTH_AFTER.match(text, end)
     return named[1].lower() if named else None
 
@@ -169,15 +171,15 @@ def _plain(value: Decimal) -> str:
 
 
 def _in_range(number: Number, following: Number) -> Number:
-    """Let a number count what the next one counts, and in its millions: 15 to 20 million km."""
+    """Give a number the unit and scale of the next one: 15 to 20 million km."""
     scaled = frozenset(_times(value, following.scale) for value in number.values)
     return replace(number, values=number.values | scaled, unit=number.unit or following.unit)
 
 
 def _going_on(number: Number, following: Number) -> Number:
-    """Let the second of two years or days be short: 2018-19, May 3 to 5."""
+    """Complete the second of two years or days: 2018-19, May 3 to 5."""
     years = [value for value in number.values if re.fullmatch(r"[12]\d{3}", value)]
     short = [value for value in following.values if re.fullmatch(r"\d\d", value)]
     whole = frozenset(year[:2] + end for year in years for end in short)
-    unit = following.unit or (number.unit if number.unit in MONTHS else None)
+    unit = following.unit or (number.unit if number.unit in SHORT_MONTHS else None)
     return replace(following, values=following.values | whole, unit=unit)

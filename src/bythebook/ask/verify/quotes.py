@@ -1,4 +1,4 @@
-"""A quote as a generator gives it -> the exact words of a passage, at their exact place."""
+"""A generator's quote -> the exact words of a passage, at their exact place."""
 
 import re
 import unicodedata
@@ -15,16 +15,16 @@ Key = tuple[str, int]
 _GAP = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[.\s…]*[\])]?")
 _MARKS = " \t\n\"'“”‘’«»„`"
 _EDGES = f"{_MARKS}.,;:"
-_LETTER = r"[0-9A-Za-z_\u00c0-\u04ff]"  # of scripts that part words by spaces
+_LETTER = r"[0-9A-Za-z_\u00c0-\u04ff]"  # of scripts that separate words by spaces
 _WITHIN = tuple(
     (re.compile(rf"{left}\Z"), re.compile(right))
     for left, right in ((_LETTER, _LETTER), (r"\d", r"[.,:]\d"), (r"\d[.,:]", r"\d"))
 )
-_MOST_TRIES = 32  # occurrences of a quote looked at, to find one in whole words
+_MOST_TRIES = 32  # occurrences of a quote that are tried, to find one in whole words
 
 
 class Page:
-    """A passage to find quotes in, folded once and only when a quote is not there exactly."""
+    """A passage to find quotes in, folded once and only if an exact search fails."""
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
@@ -34,20 +34,20 @@ class Page:
 
     @property
     def plain(self) -> Folded:
-        """The text free of typography."""
+        """The text without typography."""
         if self._plain is None:
             self._plain = fold(self.text)
         return self._plain
 
     @property
     def loose(self) -> Folded:
-        """The same, free of hyphens too."""
+        """The same, also without hyphens."""
         if self._loose is None:
             self._loose = without_hyphens(self.plain)
         return self._loose
 
     def find(self, quote: str, after: int = 0) -> tuple[Span, ...]:
-        """Find a quote, whole or as pieces in order where it shows gaps; nothing if it is not there."""
+        """Find a quote, whole or as pieces in order if it shows gaps; empty if it is not there."""
         if not quote.strip():
             return ()
         if whole := self.find_whole(quote, after):
@@ -59,7 +59,7 @@ class Page:
         return self._find_pieces(quote)
 
     def find_whole(self, quote: str, after: int = 0) -> Span | None:
-        """Find a quote without gaps: exactly, else but for typography, else but for hyphens too."""
+        """Find a quote without gaps: exactly, else ignoring typography, else also ignoring hyphens."""
         return (
             self._find_exactly(quote, after)
             or _find_folded(self.plain, fold(quote), self.text, after)
@@ -67,7 +67,7 @@ class Page:
         )
 
     def find_pieces(self, pieces: Sequence[str]) -> tuple[Span, ...]:
-        """Find pieces one after the other, in whole words; nothing if one of them is missing."""
+        """Find pieces one after the other, in whole words; empty if one of them is missing."""
         found: list[Span] = []
         for piece in pieces:
             after = found[-1][1] if found else 0
@@ -98,7 +98,7 @@ class Page:
 
 
 class Pages:
-    """The passages that an answer may rest on."""
+    """The passages that an answer may cite."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._pages = {key(passage): Page(passage) for passage in passages}
@@ -106,12 +106,12 @@ class Pages:
     def __iter__(self) -> Iterator[Page]:
         return iter(self._pages.values())
 
-    def named(self, passage: Passage) -> Page | None:
-        """Give the page of a passage; none for one that the answer may not rest on."""
+    def page_of(self, passage: Passage) -> Page | None:
+        """Return the page of a passage; None for a passage that the answer may not cite."""
         return self._pages.get(key(passage))
 
     def holding(self, quote: str) -> tuple[Page, tuple[Span, ...]] | None:
-        """Give the first page that holds a quote in whole words, and where."""
+        """Return the first page that has a quote in whole words, and where."""
         for page in self:
             spans = page.find(quote)
             if spans and not any(_cuts(page.text, span) for span in spans):
@@ -120,18 +120,18 @@ class Pages:
 
 
 def key(passage: Passage) -> Key:
-    """Tell passages apart, also those of equal words."""
+    """Return a key for a passage, different even for passages of the same words."""
     return passage.chunk.chunk_id, passage.chunk.char_start
 
 
 def pieces_of(text: str) -> list[str]:
-    """Part a text at the gaps that it shows."""
+    """Split a text at the gaps that it shows."""
     pieces = (piece.strip() for piece in _GAP.split(text))
     return [piece for piece in pieces if piece.strip(_EDGES)]
 
 
 def cuts_word(text: str, place: int) -> bool:
-    """Say whether a cut at a place would change a word or a number: 15 to 1, 3.5 to 3."""
+    """Return True if a cut at a place would change a word or a number: 15 to 1, 3.5 to 3."""
     before, after = text[max(place - 2, 0) : place], text[place : place + 2]
     return any(left.search(before) and right.match(after) for left, right in _WITHIN)
 
@@ -141,7 +141,7 @@ def _cuts(text: str, span: Span) -> bool:
 
 
 def _occurrences(text: str, wanted: str, after: int = 0) -> Iterator[int]:
-    """Give where a text holds another: first those after a place, then from its beginning."""
+    """Yield where a text contains another: first after a place, then from its beginning."""
     tries = _MOST_TRIES
     for begin in (after, 0) if after else (0,):
         at = text.find(wanted, begin)
@@ -159,7 +159,7 @@ def _find_folded(page: Folded, quote: Folded, text: str, after: int) -> Span | N
     for at in _occurrences(page.letters, wanted, bisect_left(page.places, after)):
         end = at + len(wanted)
         if any(map(unicodedata.combining, page.letters[at] + page.letters[end : end + 1])):
-            continue  # a letter without its accent is another letter
+            continue  # a letter without its accent is a different letter
         span = page.origin(at, end)
         first = first or span
         if not _cuts(text, span):

@@ -1,4 +1,4 @@
-"""What one author may see: the log of questions, within the books that a key may read."""
+"""The log of questions for one author, limited to the books that the key may read."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from uuid import UUID
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from bythebook.domain.insight import Chosen, LoggedQuestion
+from bythebook.domain.insight import LoggedQuestion, QuestionFilter
 from bythebook.errors import UnknownBook
 from bythebook.http.authors.models.figures import (
     CitedModel,
@@ -30,58 +30,62 @@ from bythebook.http.authors.models.questions import (
 from bythebook.http.authors.models.unanswered import UnansweredModel, to_unanswered
 from bythebook.operate.insight import Insight, Period
 
-_GONE = "There is no such question, or it is no longer kept."
-_NO_BOOK = "The book that this was asked of is no longer there."
+_GONE = "There is no such question, or it was deleted."
+_NO_BOOK = "The book of this question no longer exists."
 
 
 class Author:
-    """Answers one request within what its key may read."""
+    """Answers one request, limited to the books that its key may read."""
 
     def __init__(self, insight: Insight, readable: tuple[str, ...] | None) -> None:
         self._insight = insight
         self._readable = readable
 
     async def overview(self, asked: PeriodQuery) -> OverviewModel:
-        """Tell what became of questions, by day."""
-        found = await self._insight.overview(self._chosen(asked), self._period(asked))
+        """Return questions by day and outcome."""
+        found = await self._insight.overview(self._make_filter(asked), self._period(asked))
         return to_overview(found, await run_in_threadpool(self._insight.books, self._readable))
 
-    async def unanswered(self, asked: PeriodQuery, most: int) -> UnansweredModel:
-        """Tell what the book did not answer."""
-        found = await self._insight.unanswered(self._chosen(asked), most)
+    async def group_unanswered(self, asked: PeriodQuery, most: int) -> UnansweredModel:
+        """Return groups of questions that the book did not answer."""
+        found = await self._insight.group_unanswered(self._make_filter(asked), most)
         return to_unanswered(found, self._period(asked))
 
-    async def cited(self, asked: PeriodQuery) -> CitedModel:
-        """Tell what answers quote."""
-        return to_cited(await self._insight.cited(self._chosen(asked)), self._period(asked))
+    async def count_cited(self, asked: PeriodQuery) -> CitedModel:
+        """Return how many answers cite each chapter and section."""
+        return to_cited(
+            await self._insight.count_cited(self._make_filter(asked)), self._period(asked)
+        )
 
     async def scores(self, asked: PeriodQuery) -> ScoresModel:
-        """Tell where scores lie."""
+        """Return the histogram of scores."""
         insight = self._insight
-        found = await insight.scores(self._chosen(asked))
+        found = await insight.scores(self._make_filter(asked))
         return to_scores(found, self._period(asked), insight.boundary, insight.refuse_below)
 
     async def latency(self, asked: PeriodQuery) -> LatencyModel:
-        """Tell how long questions took."""
-        return to_latency(await self._insight.latency(self._chosen(asked)), self._period(asked))
+        """Return percentiles of processing times."""
+        return to_latency(
+            await self._insight.latency(self._make_filter(asked)), self._period(asked)
+        )
 
     async def ingests(self) -> IngestsModel:
-        """Tell how the books were read."""
+        """Return the last ingest report of each book."""
         return to_ingests(await run_in_threadpool(self._insight.reports, self._readable))
 
     async def questions(self, asked: QuestionsQuery) -> QuestionsModel:
-        """List the questions behind a number."""
+        """Return a page of the selected questions."""
         page = await self._insight.page(
-            await self._narrowed(asked), most=asked.most, skip=asked.skip
+            await self._narrow_filter(asked), most=asked.most, skip=asked.skip
         )
         return to_questions(page, self._period(asked))
 
     async def pages(
         self, asked: ExportQuery, size: int
     ) -> AsyncGenerator[Sequence[LoggedQuestion]]:
-        """Give all the questions behind a number, so many at a time."""
-        chosen = await self._narrowed(asked)
-        # What is asked from now on would shift the pages.
+        """Yield all selected questions, page by page."""
+        chosen = await self._narrow_filter(asked)
+        # Questions asked from now on would shift the pages.
         chosen = replace(chosen, until=min(chosen.until, datetime.now(UTC)))
         skip = 0
         while found := (await self._insight.page(chosen, most=size, skip=skip)).questions:
@@ -102,18 +106,18 @@ class Author:
         since, until = (day and date.fromisoformat(day) for day in (asked.since, asked.until))
         return self._insight.period(asked.days, since or None, until or None)
 
-    def _chosen(self, asked: PeriodQuery) -> Chosen:
+    def _make_filter(self, asked: PeriodQuery) -> QuestionFilter:
         period = self._period(asked)
-        return Chosen(period.since, period.until, self._books(asked.book))
+        return QuestionFilter(period.since, period.until, self._books(asked.book))
 
     def _books(self, book: str | None) -> tuple[str, ...] | None:
-        """Treat a book that the key may not read as one that nothing was asked of."""
+        """Return the books to select; none for a book that the key may not read."""
         if book is None:
             return self._readable
         return (book,) if self._readable is None or book in self._readable else ()
 
-    async def _narrowed(self, asked: ExportQuery) -> Chosen:
-        chosen = self._chosen(asked)
+    async def _narrow_filter(self, asked: ExportQuery) -> QuestionFilter:
+        chosen = self._make_filter(asked)
         if asked.like is not None:
             chosen = await self._insight.like(chosen, asked.like)
         return replace(

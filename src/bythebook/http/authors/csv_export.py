@@ -1,10 +1,10 @@
-"""Tables as CSV (RFC 4180) that a spreadsheet shows and never runs."""
+"""Tables as CSV (RFC 4180), safe to open in a spreadsheet."""
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
 
-# What a spreadsheet may take for a formula; a plain number, as -3, is none.
+# What a spreadsheet may read as a formula; a plain number such as -3 is not one.
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 Cell = str | int | float | None
 
@@ -18,7 +18,7 @@ def csv_lines(rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def _harmless(cell: Cell) -> Cell:
-    """Put an apostrophe before text that would be reckoned, as spreadsheets take for plain text."""
+    """Put an apostrophe before text that would run as a formula; spreadsheets then show it as text."""
     if not isinstance(cell, str):
         return cell
     text = cell.replace("\0", "")

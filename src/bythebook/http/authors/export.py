@@ -1,4 +1,4 @@
-"""What an author may see -> the lines of a CSV file."""
+"""A table of the author's page -> the lines of a CSV file."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 
@@ -10,41 +10,42 @@ from bythebook.http.authors.models.questions import to_question
 from bythebook.http.authors.tables import (
     QUESTION_HEAD,
     Row,
-    cited_rows,
-    day_rows,
-    ingest_rows,
-    latency_rows,
-    question_row,
-    score_rows,
-    unanswered_rows,
+    write_cited_rows,
+    write_day_rows,
+    write_ingest_rows,
+    write_latency_rows,
+    write_question_row,
+    write_score_rows,
+    write_unanswered_rows,
 )
 
 _EXPORTED_GROUPS = 10_000
-_PAGE = 2000  # questions that are written at a time
+_PAGE = 2000  # questions per read
 
 
-async def exported(author: Author, table: Table, asked: ExportQuery) -> AsyncIterator[str]:
-    """Read the first rows now, so that a failure is told as one, and the others while writing."""
+async def export_table(author: Author, table: Table, asked: ExportQuery) -> AsyncIterator[str]:
+    """Return CSV lines; the first rows are read now, so that a failure still gets its status."""
     if table != "questions":
         return _whole(csv_lines(await _rows(author, table, asked)))
     pages = author.pages(asked, _PAGE)
-    return _question_lines(await anext(pages, ()), pages)
+    first = await anext(pages, None)  # Python 3.11 fails on a tuple as the default
+    return _question_lines(first or (), pages)
 
 
 async def _rows(author: Author, table: Table, asked: ExportQuery) -> Iterable[Row]:
     match table:
         case "days":
-            return day_rows(await author.overview(asked))
+            return write_day_rows(await author.overview(asked))
         case "unanswered":
-            return unanswered_rows(await author.unanswered(asked, _EXPORTED_GROUPS))
+            return write_unanswered_rows(await author.group_unanswered(asked, _EXPORTED_GROUPS))
         case "cited":
-            return cited_rows(await author.cited(asked))
+            return write_cited_rows(await author.count_cited(asked))
         case "scores":
-            return score_rows((await author.scores(asked)).bins)
+            return write_score_rows((await author.scores(asked)).bins)
         case "latency":
-            return latency_rows((await author.latency(asked)).days)
+            return write_latency_rows((await author.latency(asked)).days)
         case _:
-            return ingest_rows((await author.ingests()).books)
+            return write_ingest_rows((await author.ingests()).books)
 
 
 async def _question_lines(
@@ -56,7 +57,7 @@ async def _question_lines(
 
 
 def _question_row(question: LoggedQuestion) -> Row:
-    return question_row(to_question(question))
+    return write_question_row(to_question(question))
 
 
 async def _whole(text: str) -> AsyncIterator[str]:

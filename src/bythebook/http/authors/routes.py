@@ -10,10 +10,9 @@ from fastapi.requests import Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel
 
-from bythebook.http.access import AdminRoute
-from bythebook.http.asking import caller_of
+from bythebook.http.access.gate_routes import AdminRoute
 from bythebook.http.authors.author import Author
-from bythebook.http.authors.export import exported
+from bythebook.http.authors.export import export_table
 from bythebook.http.authors.models.figures import CitedModel, LatencyModel, ScoresModel
 from bythebook.http.authors.models.ingests import IngestsModel
 from bythebook.http.authors.models.overview import OverviewModel
@@ -26,7 +25,8 @@ from bythebook.http.authors.models.queries import (
 )
 from bythebook.http.authors.models.questions import PassagesModel, QuestionsModel
 from bythebook.http.authors.models.unanswered import UnansweredModel
-from bythebook.http.problems import failures
+from bythebook.http.wire.context import context_of
+from bythebook.http.wire.problems import failures
 from bythebook.operate.insight import Insight
 
 
@@ -47,10 +47,10 @@ _CSV = {
 
 
 def admin_router(insight: Insight) -> APIRouter:
-    """Make the routes; what each tells stands in `Author`."""
+    """Make the routes; `Author` answers them."""
 
     async def author(request: Request) -> Author:
-        return Author(insight, caller_of(request).readable)
+        return Author(insight, context_of(request).caller.readable)
 
     router = APIRouter(tags=["authors"], route_class=AdminRoute)
     for add in (_add_outcomes, _add_figures, _add_ingests, _add_questions, _add_export):
@@ -59,48 +59,55 @@ def admin_router(insight: Insight) -> APIRouter:
 
 
 def _add_outcomes(router: APIRouter, reading: Dependency) -> None:
-    @router.get("/admin/overview", responses=_ASKED, summary="See this week against last")
+    @router.get("/admin/overview", responses=_ASKED, summary="Compare this week with last week")
     async def overview(
         author: Annotated[Author, reading], asked: Annotated[PeriodQuery, Query()]
     ) -> OverviewModel:
-        """Sum up questions by day and by what became of them."""
+        """Count questions by day and outcome."""
         return await author.overview(asked)
 
-    @router.get("/admin/unanswered", responses=_ASKED, summary="See what the book did not answer")
-    async def unanswered(
+    @router.get(
+        "/admin/unanswered",
+        name="unanswered",
+        responses=_ASKED,
+        summary="See what the book did not answer",
+    )
+    async def group_unanswered(
         author: Annotated[Author, reading], asked: Annotated[UnansweredQuery, Query()]
     ) -> UnansweredModel:
         """Group refused questions by the words they share, those asked most first."""
-        return await author.unanswered(asked, asked.most)
+        return await author.group_unanswered(asked, asked.most)
 
 
 def _add_figures(router: APIRouter, reading: Dependency) -> None:
-    @router.get("/admin/cited", responses=_ASKED, summary="See which chapters answers quote")
-    async def cited(
+    @router.get(
+        "/admin/cited", name="cited", responses=_ASKED, summary="See which chapters answers cite"
+    )
+    async def count_cited(
         author: Annotated[Author, reading], asked: Annotated[PeriodQuery, Query()]
     ) -> CitedModel:
-        """Count answers by the chapters and sections that they quote."""
-        return await author.cited(asked)
+        """Count answers by the chapters and sections that they cite."""
+        return await author.count_cited(asked)
 
-    @router.get("/admin/scores", responses=_ASKED, summary="See where scores lie")
+    @router.get("/admin/scores", responses=_ASKED, summary="See the distribution of scores")
     async def scores(
         author: Annotated[Author, reading], asked: Annotated[PeriodQuery, Query()]
     ) -> ScoresModel:
-        """Count questions by the score of their best passage, against the boundary."""
+        """Count questions by the score of their best passage, with the boundary."""
         return await author.scores(asked)
 
     @router.get("/admin/latency", responses=_ASKED, summary="See how long answers took")
     async def latency(
         author: Annotated[Author, reading], asked: Annotated[PeriodQuery, Query()]
     ) -> LatencyModel:
-        """Give the percentiles of processing times, by day."""
+        """Return the percentiles of processing times, by day."""
         return await author.latency(asked)
 
 
 def _add_ingests(router: APIRouter, reading: Dependency) -> None:
-    @router.get("/admin/ingests", responses=_PLAIN, summary="See how the books were read")
+    @router.get("/admin/ingests", responses=_PLAIN, summary="See how the books were ingested")
     async def ingests(author: Annotated[Author, reading]) -> IngestsModel:
-        """Give the report of each book's last ingest, with how much of it is in the index."""
+        """Return the report of each book's last ingest, with how much of it is in the index."""
         return await author.ingests()
 
 
@@ -109,16 +116,16 @@ def _add_questions(router: APIRouter, reading: Dependency) -> None:
     async def questions(
         author: Annotated[Author, reading], asked: Annotated[QuestionsQuery, Query()]
     ) -> QuestionsModel:
-        """List the questions behind a number, newest first: how each went, not who asked."""
+        """List the selected questions, newest first: how each ended, not who asked."""
         return await author.questions(asked)
 
     @router.get(
         "/admin/questions/{query_id}/passages",
         responses=_SOUGHT,
-        summary="Look a question up again",
+        summary="Ask a question again",
     )
     async def passages(author: Annotated[Author, reading], query_id: UUID) -> PassagesModel:
-        """Give the passages that the book has on a logged question now; nothing of it is logged."""
+        """Return the passages that the book now has for a logged question; this is not logged."""
         return await author.passages(query_id)
 
 
@@ -134,10 +141,10 @@ def _add_export(router: APIRouter, reading: Dependency) -> None:
     ) -> Response:
         """Write a table as CSV (RFC 4180) in UTF-8.
 
-        Text that a spreadsheet would take for a formula is led by an apostrophe. What is asked for
-        besides days and book narrows `questions` only.
+        Text that a spreadsheet would read as a formula starts with an apostrophe. Parameters other
+        than days and book apply to `questions` only.
         """
         name = f"bythebook-{table}-{datetime.now(UTC):%Y-%m-%d}.csv"
         disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
-        lines = await exported(author, table, asked)
+        lines = await export_table(author, table, asked)
         return StreamingResponse(lines, media_type="text/csv", headers=disposition)

@@ -1,4 +1,4 @@
-"""What the author's page shows -> rows of a table, headings first."""
+"""Data of the author's page -> rows of a table, headings first."""
 
 from collections.abc import Iterable, Iterator
 
@@ -30,8 +30,8 @@ QUESTION_HEAD: Row = (
 )
 
 
-def day_rows(overview: OverviewModel) -> Iterator[Row]:
-    """Give a row a day."""
+def write_day_rows(overview: OverviewModel) -> Iterator[Row]:
+    """Write one row per day."""
     yield (
         "day", "questions", "answered", "refused", "empty_retrieval", "low_relevance",
         "insufficient_grounding", "selected_text_missing", "failed", "helpful", "not_helpful",
@@ -45,8 +45,8 @@ def day_rows(overview: OverviewModel) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def unanswered_rows(found: UnansweredModel) -> Iterator[Row]:
-    """Give a row a group."""
+def write_unanswered_rows(found: UnansweredModel) -> Iterator[Row]:
+    """Write one row per group."""
     yield (
         "question", "times", "last_asked", "wordings", "nearest_book", "nearest_chapter",
         "nearest_section", "nearest_url",
@@ -58,8 +58,8 @@ def unanswered_rows(found: UnansweredModel) -> Iterator[Row]:
         yield (group.question, group.times, group.last_asked.isoformat(), wordings, *near)
 
 
-def cited_rows(cited: CitedModel) -> Iterator[Row]:
-    """Give a row for each chapter, and one for each of its sections."""
+def write_cited_rows(cited: CitedModel) -> Iterator[Row]:
+    """Write one row per chapter, and one per section of it."""
     yield ("book", "chapter", "section", "answers")
     for chapter in cited.chapters:
         yield (chapter.book_id, chapter.chapter, None, chapter.answers)
@@ -67,22 +67,22 @@ def cited_rows(cited: CitedModel) -> Iterator[Row]:
             yield (chapter.book_id, chapter.chapter, one.section, one.answers)
 
 
-def score_rows(bins: Iterable[BinModel]) -> Iterator[Row]:
-    """Give a row for each part of the scale."""
+def write_score_rows(bins: Iterable[BinModel]) -> Iterator[Row]:
+    """Write one row per bin."""
     yield ("score_from", "score_to", "answered", "refused")
     for one in bins:
         yield (one.score_from, one.score_to, one.answered, one.refused)
 
 
-def latency_rows(days: Iterable[LatencyDay]) -> Iterator[Row]:
-    """Give a row a day."""
+def write_latency_rows(days: Iterable[LatencyDay]) -> Iterator[Row]:
+    """Write one row per day."""
     yield ("day", "questions", "p50_ms", "p90_ms", "p99_ms")
     for one in days:
         yield (one.day.isoformat(), one.questions, one.p50, one.p90, one.p99)
 
 
-def ingest_rows(books: Iterable[IngestModel]) -> Iterator[Row]:
-    """Give a row a book."""
+def write_ingest_rows(books: Iterable[IngestModel]) -> Iterator[Row]:
+    """Write one row per book."""
     yield (
         "book", "title", "published_at", "reader", "documents", "chunks", "added", "kept",
         "removed", "characters", "coverage", "skipped", "broken_links", "seconds",
@@ -95,8 +95,8 @@ def ingest_rows(books: Iterable[IngestModel]) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def question_row(one: QuestionModel) -> Row:
-    """Give the row of a question."""
+def write_question_row(one: QuestionModel) -> Row:
+    """Write the row of a question."""
     cited = " | ".join(f"{place.chapter} > {place.section}" for place in one.cited)
     said = None if one.helpful is None else ("yes" if one.helpful else "no")
     return (

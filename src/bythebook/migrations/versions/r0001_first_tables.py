@@ -1,6 +1,6 @@
 """The first tables: questions, conversations, keys, feedback.
 
-Imports nothing of the package, so that it stays what it was when later revisions change the tables.
+Imports nothing from the package, so that later changes of the tables do not affect it.
 """
 
 from typing import Any
@@ -14,13 +14,13 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make every table."""
-    _make_queries()
-    _make_threads()
+    """Create all tables."""
+    _create_queries()
+    _create_threads()
     for name in ("messages", "archived_messages"):
-        _make_messages(name)
-    _make_keys()
-    _make_feedback()
+        _create_messages(name)
+    _create_keys()
+    _create_feedback()
     op.create_table(
         "housekeeping",
         sa.Column("task", sa.String(20), nullable=False),
@@ -41,7 +41,7 @@ def _check(table: str, name: str, condition: str) -> sa.CheckConstraint:
     return sa.CheckConstraint(condition, name=op.f(f"ck_{table}_{name}"))
 
 
-def _make_queries() -> None:
+def _create_queries() -> None:
     op.create_table(
         "query_sessions",
         sa.Column("session_id", sa.Uuid(), nullable=False),
@@ -105,7 +105,7 @@ def _query_constraints() -> list[sa.Constraint]:
     ]
 
 
-def _make_threads() -> None:
+def _create_threads() -> None:
     op.create_table(
         "conversation_threads",
         sa.Column("thread_id", sa.Uuid(), nullable=False),
@@ -127,7 +127,7 @@ def _make_threads() -> None:
     op.create_index("idx_threads_idle", "conversation_threads", ["state", "updated_at"])
 
 
-def _make_messages(name: str) -> None:
+def _create_messages(name: str) -> None:
     alternates = "(role = 'user' AND position % 2 = 0) OR (role = 'assistant' AND position % 2 = 1)"
     op.create_table(
         name,
@@ -150,7 +150,7 @@ def _make_messages(name: str) -> None:
     )
 
 
-def _make_keys() -> None:
+def _create_keys() -> None:
     op.create_table(
         "api_keys",
         sa.Column("key_id", sa.Uuid(), nullable=False),
@@ -170,7 +170,7 @@ def _make_keys() -> None:
     )
 
 
-def _make_feedback() -> None:
+def _create_feedback() -> None:
     op.create_table(
         "feedback",
         sa.Column("request_id", sa.Uuid(), nullable=False),

@@ -1,4 +1,4 @@
-"""Questions and feedback by owner: all that was kept before was asked of an open service."""
+"""Questions and feedback get an owner; older ones came from an open service."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,23 +8,23 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Say whose each question and each word of feedback is."""
+    """Add the owner to questions and feedback."""
     owner = sa.Column("owner", sa.String(64), server_default="open", nullable=False)
     op.add_column("queries", owner)
     op.drop_index("idx_queries_request", "queries")
     op.create_index("idx_queries_request", "queries", ["request_id", "owner"])
-    # SQLite cannot change a primary key, so the table is made anew and filled again.
+    # SQLite cannot change a primary key, so the table is created again and refilled.
     kept = "request_id, helpful, reason, created_at"
     op.execute(f"CREATE TABLE feedback_before AS SELECT {kept} FROM feedback")  # noqa: S608 - names only
     op.drop_table("feedback")
-    _make_feedback()
+    _create_feedback()
     op.execute(
         f"INSERT INTO feedback (owner, {kept}) SELECT 'open', {kept} FROM feedback_before"  # noqa: S608 - names only
     )
     op.drop_table("feedback_before")
 
 
-def _make_feedback() -> None:
+def _create_feedback() -> None:
     op.create_table(
         "feedback",
         sa.Column("owner", sa.String(64), nullable=False),

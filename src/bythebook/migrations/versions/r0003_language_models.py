@@ -1,4 +1,4 @@
-"""What language models did for each question: how much they wrote, how much was dropped, what it cost."""
+"""Use of language models per question: sentences shown and dropped, tokens, cost."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add to each question which model wrote and what became of it; none wrote before."""
+    """Add the model and its usage to questions; older questions used no model."""
     op.add_column("queries", sa.Column("model", sa.Text()))
     for name in ("sentences_shown", "sentences_dropped", "prompt_tokens", "completion_tokens"):
         op.add_column(

@@ -1,1 +1,1 @@
-"""Language models through the OpenAI Agents SDK, on any endpoint that speaks OpenAI's chat completions."""
+"""Language models through the OpenAI Agents SDK, on any endpoint with OpenAI's chat completions."""

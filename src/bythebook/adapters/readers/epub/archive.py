@@ -1,4 +1,4 @@
-"""The ZIP file of an EPUB: members are read into memory only, counted while they are inflated."""
+"""The ZIP file of an EPUB: members are decompressed in memory, within limits."""
 
 import struct
 import zipfile
@@ -12,11 +12,11 @@ from bythebook.errors import UnreadableBook
 MAX_MEMBERS = 20_000
 MAX_MEMBER_BYTES = 16_000_000
 MAX_BOOK_BYTES = 128_000_000
-MAX_RATIO = 200  # inflated to packed; markup packs a hundredfold at the very most
-_SMALL = 1_000_000  # bytes; no ratio makes these a danger
+MAX_RATIO = 200  # decompressed to compressed size; markup reaches about a hundred
+_SMALL = 1_000_000  # bytes; never dangerous, whatever the ratio
 _MAX_DIRECTORY_BYTES = 10_000_000
 _DIRECTORY_END = b"PK\5\6"
-_MAKE_ANEW = "Make the EPUB anew, or take another copy of it."
+REPLACE_EPUB = "Create the EPUB again, or use another copy of it."
 
 
 class Archive:
@@ -34,13 +34,14 @@ class Archive:
             ) from error
         except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:
             raise UnreadableBook(
-                f"{path} is not an EPUB: it is no ZIP file.", _MAKE_ANEW
+                f"{path} is not an EPUB: it is not a ZIP file.", REPLACE_EPUB
             ) from error
         members = self._zip.infolist()
         if len(members) > MAX_MEMBERS:
             self.close()
             raise UnreadableBook(
-                f"{path} holds {len(members):,} files; {MAX_MEMBERS:,} is the most.", _MAKE_ANEW
+                f"{path} contains {len(members):,} files; the limit is {MAX_MEMBERS:,}.",
+                REPLACE_EPUB,
             )
         self._members = {member.filename: member for member in members}
         self._times = Counter(member.filename for member in members)
@@ -52,60 +53,83 @@ class Archive:
 
     @property
     def is_spent(self) -> bool:
-        """Whether more was inflated than a book may hold."""
+        """Whether the decompressed text exceeds the limit for a book."""
         return self._total > MAX_BOOK_BYTES
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._zip.close()
 
     def read(self, name: str) -> bytes:
-        """Inflate one member, or say why that cannot be done."""
+        """Decompress one member, or raise UnreadableBook."""
         member = self._members.get(name)
         if member is None:
-            raise UnreadableBook(f"{name} is not in the EPUB.", _MAKE_ANEW)
+            raise UnreadableBook(f"{name} is not in the EPUB.", REPLACE_EPUB)
         self._check(member)
         try:
-            content = b"".join(self._pieces(member))
+            content = b"".join(self._iterate_pieces(member))
         except (
             zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error,
         ) as error:  # fmt: skip
-            raise UnreadableBook(f"{name} is damaged in the EPUB.", _MAKE_ANEW) from error
+            raise UnreadableBook(f"{name} is damaged in the EPUB.", REPLACE_EPUB) from error
         self._total += len(content) - self._sizes.get(name, 0)
         self._sizes[name] = len(content)
         if self.is_spent:
-            raise UnreadableBook(
-                f"{self.path} inflates to more than {MAX_BOOK_BYTES:,} bytes of text.",
-                "Split the book.",
-            )
+            raise self._too_much()
         return content
+
+    def _too_much(self) -> UnreadableBook:
+        packed = self.path.stat().st_size
+        if MAX_RATIO * packed < MAX_BOOK_BYTES:
+            return UnreadableBook(
+                f"{self.path} is a decompression bomb: its {packed:,} bytes inflate to more than "
+                f"{MAX_BOOK_BYTES:,}.",
+                "Take another copy of the book.",
+            )
+        return UnreadableBook(
+            f"{self.path} inflates to more than {MAX_BOOK_BYTES:,} bytes of text.",
+            "Split the book.",
+        )
 
     def _check(self, member: zipfile.ZipInfo) -> None:
         name = member.filename
         if self._times[name] > 1:
-            raise UnreadableBook(f"{name} is in the EPUB more than once.", _MAKE_ANEW)
+            raise UnreadableBook(f"{name} is in the EPUB more than once.", REPLACE_EPUB)
         if member.flag_bits & 0x1:
-            raise UnreadableBook(f"{name} is encrypted.", "Take a copy without protection.")
+            raise UnreadableBook(f"{name} is encrypted.", "Use a copy without protection.")
         if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise UnreadableBook(f"{name} is packed in a way that EPUB does not allow.", _MAKE_ANEW)
+            raise UnreadableBook(
+                f"{name} uses a compression that EPUB does not allow.", REPLACE_EPUB
+            )
 
-    def _pieces(self, member: zipfile.ZipInfo) -> Iterator[bytes]:
-        """Inflate bit by bit: what the directory says of sizes may be a lie."""
+    def _iterate_pieces(self, member: zipfile.ZipInfo) -> Iterator[bytes]:
+        """Decompress in small steps, because the sizes in the directory may be wrong."""
         total = 0
         most = min(MAX_MEMBER_BYTES, max(_SMALL, member.compress_size * MAX_RATIO))
         with self._zip.open(member) as opened:
             while piece := opened.read(1 << 16):
                 total += len(piece)
                 if total > most:
-                    raise UnreadableBook(
-                        f"{member.filename} inflates to more than {most:,} bytes.",
-                        "Split the file, or take another copy of the EPUB.",
-                    )
+                    raise _too_large(member, most)
                 yield piece
 
 
+def _too_large(member: zipfile.ZipInfo, most: int) -> UnreadableBook:
+    # The size that the directory names is no lie here: reading ends with it.
+    if member.file_size > member.compress_size * MAX_RATIO:
+        return UnreadableBook(
+            f"{member.filename} is a decompression bomb: its {member.compress_size:,} bytes inflate to "
+            f"more than {most:,}.",
+            "Take another copy of the EPUB.",
+        )
+    return UnreadableBook(
+        f"{member.filename} inflates to more than {most:,} bytes.",
+        "Split the file, or take another copy of the EPUB.",
+    )
+
+
 def _check_directory(path: Path) -> None:
-    """Refuse a directory that would fill the memory before a member is looked at."""
+    """Refuse a directory that would fill the memory before any member is read."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - 66_000))
@@ -115,4 +139,4 @@ def _check_directory(path: Path) -> None:
         raise zipfile.BadZipFile
     (directory_bytes,) = struct.unpack("<L", tail[at + 12 : at + 16])
     if directory_bytes > _MAX_DIRECTORY_BYTES:
-        raise UnreadableBook(f"{path} holds too many files.", _MAKE_ANEW)
+        raise UnreadableBook(f"{path} contains too many files.", REPLACE_EPUB)

@@ -1,4 +1,4 @@
-"""What an EPUB says of itself: title, files in reading order, where its contents are listed."""
+"""The package of an EPUB: its title, its files in reading order, and its table of contents."""
 
 import posixpath
 from collections.abc import Iterator, Mapping
@@ -7,25 +7,26 @@ from urllib.parse import unquote, urlsplit
 
 from lxml.etree import _Element as Element
 
-from bythebook.adapters.readers.epub.archive import Archive
-from bythebook.adapters.readers.html.parse import parse_xml
-from bythebook.adapters.readers.html.visible import all_text
+from bythebook.adapters.readers.epub.archive import REPLACE_EPUB, Archive
+from bythebook.adapters.readers.html.page.parse import parse_xml
+from bythebook.adapters.readers.html.page.visible import extract_all_text
 from bythebook.domain.books import Skipped
 from bythebook.errors import UnreadableBook
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
-_FONTS = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
-_TEXTS = frozenset(
+_FONT_ALGORITHMS = frozenset(
+    {"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"}
+)
+_TEXT_TYPES = frozenset(
     """application/xhtml+xml text/html image/svg+xml application/x-dtbook+xml
     text/x-oeb1-document""".split()
 )
-_MAKE_ANEW = "Make the EPUB anew, or take another copy of it."
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A file of the book, as its package lists it."""
+class PackageItem:
+    """A file of the book, as listed in the package."""
 
     name: str  # in the archive
     media_type: str
@@ -35,29 +36,29 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """An EPUB laid out: which files are its text, in reading order."""
+    """The files of an EPUB in reading order."""
 
     title: str
-    folder: str  # that names of documents count from
+    folder: str  # base of document names
     texts: tuple[str, ...]
-    asides: frozenset[str]  # texts that stand outside the reading order
+    asides: frozenset[str]  # texts outside the reading order
     navigation: str  # EPUB 3; empty if there is none
     ncx: str  # EPUB 2; empty if there is none
     skipped: tuple[Skipped, ...]
 
 
 def read_package(archive: Archive) -> Package:
-    """Read the package, or say what is wrong with it."""
-    name = _package_name(archive)
-    root = _xml(archive, name)
+    """Read the package, or raise UnreadableBook."""
+    name = _find_package(archive)
+    root = _parse_member(archive, name)
     folder = posixpath.dirname(name)
-    items = dict(_items(root, folder))
-    texts, asides, skipped = _spine(root, items, archive)
+    items = dict(_read_items(root, folder))
+    texts, asides, skipped = _read_spine(root, items, archive)
     _check_protection(archive, {name, *texts, *asides})
     spine = next(root.iter("spine"), None)
     ncx = items.get((spine.get("toc") if spine is not None else None) or "")
     listed = [item for item in items.values() if item.media_type == "application/x-dtbncx+xml"]
-    titles = [all_text(title) for title in root.iter("title")]
+    titles = [extract_all_text(title) for title in root.iter("title")]
     return Package(
         next((" ".join(title.split()) for title in titles if title.strip()), ""),
         folder,
@@ -69,15 +70,15 @@ def read_package(archive: Archive) -> Package:
     )
 
 
-def member_at(reference: str, origin: str) -> str:
-    """Give the member that a reference leads to, seen from another; empty for the same one."""
+def resolve_member(reference: str, origin: str) -> str:
+    """Return the member that a reference leads to from another member; empty for the same one."""
     path = split_reference(reference)[1]
     joined = posixpath.join("/", posixpath.dirname(origin), path)
     return posixpath.normpath(joined).lstrip("/") if path else ""
 
 
 def split_reference(reference: str) -> tuple[str, str, str]:
-    """Give scheme or host, path and fragment of a reference, however odd it is."""
+    """Return scheme or host, path and fragment of a reference, valid or not."""
     try:
         parts = urlsplit(reference.strip())
     except ValueError:  # as in "http://[x"
@@ -85,17 +86,19 @@ def split_reference(reference: str) -> tuple[str, str, str]:
     return parts.scheme or parts.netloc, unquote(parts.path), unquote(parts.fragment)
 
 
-def _package_name(archive: Archive) -> str:
+def _find_package(archive: Archive) -> str:
     if _CONTAINER not in archive:
-        raise UnreadableBook(f"{archive.path} is not an EPUB: {_CONTAINER} is missing.", _MAKE_ANEW)
-    for rootfile in _xml(archive, _CONTAINER).iter("rootfile"):
+        raise UnreadableBook(
+            f"{archive.path} is not an EPUB: {_CONTAINER} is missing.", REPLACE_EPUB
+        )
+    for rootfile in _parse_member(archive, _CONTAINER).iter("rootfile"):
         name = unquote(rootfile.get("full-path") or "")
         if name in archive:
             return name
-    raise UnreadableBook(f"The package file of {archive.path} is missing.", _MAKE_ANEW)
+    raise UnreadableBook(f"The package file of {archive.path} is missing.", REPLACE_EPUB)
 
 
-def _xml(archive: Archive, name: str) -> Element:
+def _parse_member(archive: Archive, name: str) -> Element:
     try:
         return parse_xml(archive.read(name))
     except UnreadableBook as error:
@@ -104,14 +107,14 @@ def _xml(archive: Archive, name: str) -> Element:
         ) from error
 
 
-def _items(root: Element, folder: str) -> Iterator[tuple[str, Item]]:
+def _read_items(root: Element, folder: str) -> Iterator[tuple[str, PackageItem]]:
     for element in root.iter("item"):
         href, key = element.get("href"), element.get("id")
         if href and key and not split_reference(href)[0]:
             yield (
                 key,
-                Item(
-                    member_at(href, f"{folder}/package" if folder else ""),
+                PackageItem(
+                    resolve_member(href, f"{folder}/package" if folder else ""),
                     (element.get("media-type") or "").lower(),
                     frozenset((element.get("properties") or "").split()),
                     element.get("fallback") or "",
@@ -119,16 +122,16 @@ def _items(root: Element, folder: str) -> Iterator[tuple[str, Item]]:
             )
 
 
-def _spine(
-    root: Element, items: Mapping[str, Item], archive: Archive
+def _read_spine(
+    root: Element, items: Mapping[str, PackageItem], archive: Archive
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Skipped, ...]]:
-    """Give the texts in reading order, those outside of it, and what cannot be read."""
+    """Return the texts in reading order, those outside it, and the skipped items."""
     texts: dict[str, None] = {}
     asides: dict[str, None] = {}
     skipped: list[Skipped] = []
     for reference in root.iter("itemref"):
         key = reference.get("idref") or ""
-        item = _readable(items.get(key), items)
+        item = _find_readable(items.get(key), items)
         if item is None:
             skipped.append(Skipped(key or "an item without a name", "It is listed but not text."))
         elif item.name not in archive:
@@ -136,27 +139,29 @@ def _spine(
         else:
             (asides if reference.get("linear") == "no" else texts)[item.name] = None
     if not texts and not asides:
-        raise UnreadableBook(f"{archive.path} lists no text to read.", _MAKE_ANEW)
+        raise UnreadableBook(f"{archive.path} lists no text to read.", REPLACE_EPUB)
     return tuple(texts), tuple(name for name in asides if name not in texts), tuple(skipped)
 
 
-def _readable(item: Item | None, items: Mapping[str, Item]) -> Item | None:
-    for _step in range(10):  # a chain of fallbacks may be a circle
-        if item is None or item.media_type in _TEXTS:
+def _find_readable(
+    item: PackageItem | None, items: Mapping[str, PackageItem]
+) -> PackageItem | None:
+    for _step in range(10):  # fallbacks may form a circle
+        if item is None or item.media_type in _TEXT_TYPES:
             return item
         item = items.get(item.fallback)
     return None
 
 
 def _check_protection(archive: Archive, needed: set[str]) -> None:
-    """Refuse a book whose text is locked; fonts that are scrambled do not matter."""
+    """Refuse a book with encrypted text; obfuscated fonts do not matter."""
     if _ENCRYPTION not in archive:
         return
-    for locked in _xml(archive, _ENCRYPTION).iter("EncryptedData"):
+    for locked in _parse_member(archive, _ENCRYPTION).iter("EncryptedData"):
         methods = {method.get("Algorithm") for method in locked.iterfind("EncryptionMethod")}
         names = {unquote(place.get("URI") or "") for place in locked.iter("CipherReference")}
-        if not methods <= _FONTS and names & needed:
+        if not methods <= _FONT_ALGORITHMS and names & needed:
             raise UnreadableBook(
                 f"{archive.path} is protected: its text is encrypted.",
-                "Take a copy without protection.",
+                "Use a copy without protection.",
             )

@@ -1,4 +1,4 @@
-"""EPUB files as books."""
+"""Reads EPUB files as books."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,34 +8,35 @@ from urllib.parse import quote, urljoin
 
 from bythebook.adapters.readers.epub.archive import Archive
 from bythebook.adapters.readers.epub.contents import read_contents
-from bythebook.adapters.readers.epub.layout import Piece, Places, Scan, lay_out, scan
 from bythebook.adapters.readers.epub.package import (
     Package,
-    member_at,
     read_package,
+    resolve_member,
     split_reference,
 )
-from bythebook.adapters.readers.html.blocks import split_blocks, visible_text
-from bythebook.adapters.readers.html.parse import parse_xhtml
-from bythebook.adapters.readers.html.visible import kinds
+from bythebook.adapters.readers.epub.parts import DocumentPart, PartFinder, Scan, list_parts, scan
+from bythebook.adapters.readers.html.page.blocks import split_blocks
+from bythebook.adapters.readers.html.page.parse import parse_xhtml
+from bythebook.adapters.readers.html.page.visible import extract_visible_text, get_kinds
 from bythebook.adapters.readers.plain_text import (
     Place,
     PlainText,
-    fingerprint,
-    github_anchor,
+    compute_fingerprint,
     make_document,
+    make_github_anchor,
 )
+from bythebook.adapters.readers.source_file import make_folder_url, skip_unreadable
 from bythebook.domain.books import Document, LeftOut, Link, Skipped, SourceBook, SourceDocument
 from bythebook.errors import UnreadableBook
 
-_LISTS = frozenset({"toc", "landmarks", "page-list"})
+_NAVIGATION_KINDS = frozenset({"toc", "landmarks", "page-list"})
 
 
 class EpubReader:
     """Reads an EPUB file, version 2 or 3, as one book."""
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
-        """Lay a book out, or raise UnreadableBook with what to do."""
+        """List the book's documents in reading order; raise UnreadableBook with advice if that fails."""
         path = Path(source)
         if not path.is_file():
             raise UnreadableBook(
@@ -43,36 +44,36 @@ class EpubReader:
             )
         archive = Archive(path)
         try:
-            return _lay_out(archive, title, f"{base_url.rstrip('/')}/" if base_url else "")
+            return _open_book(archive, title, make_folder_url(base_url))
         except UnreadableBook:
             archive.close()
             raise
 
 
-def _lay_out(archive: Archive, title: str | None, base: str) -> SourceBook:
+def _open_book(archive: Archive, title: str | None, base: str) -> SourceBook:
     package = read_package(archive)
     entries, warnings = read_contents(archive, package)
-    scans, skipped = _scan(archive, package)
-    pictures = [name for name, known in scans.items() if known.first_words is None]
+    scans, skipped = _scan_files(archive, package)
+    pictures = [name for name, known in scans.items() if known.text_start is None]
     for name in pictures:
         del scans[name]
-    warnings += [f"{name} holds pictures only." for name in pictures]
-    pieces = list(lay_out(package, entries, scans))
-    if not pieces:
-        reason = skipped[0].reason if skipped else "It holds pictures only."
+    warnings += [f"{name} contains only images." for name in pictures]
+    parts = list(list_parts(package, entries, scans))
+    if not parts:
+        reason = skipped[0].reason if skipped else "It contains only images."
         raise UnreadableBook(f"Nothing of {archive.path} can be read.", reason)
-    book = _Book(archive, package, base, scans, pieces)
+    book = _OpenEpub(archive, package, base, scans, parts)
     return SourceBook(
         title or package.title or archive.path.stem,
         "EPUB",
         base,
-        tuple(book.source_document(piece) for piece in pieces),
+        tuple(book.make_source_document(part) for part in parts),
         (*package.skipped, *skipped),
         tuple(warnings),
     )
 
 
-def _scan(archive: Archive, package: Package) -> tuple[dict[str, Scan], list[Skipped]]:
+def _scan_files(archive: Archive, package: Package) -> tuple[dict[str, Scan], list[Skipped]]:
     scans: dict[str, Scan] = {}
     skipped: list[Skipped] = []
     for name in package.texts:
@@ -83,97 +84,101 @@ def _scan(archive: Archive, package: Package) -> tuple[dict[str, Scan], list[Ski
         except UnreadableBook as error:
             if archive.is_spent:
                 raise
-            skipped.append(Skipped(name, f"{error.what} {error.help_message}"))
+            skipped.append(skip_unreadable(name, error))
     return scans, skipped
 
 
 @dataclass(slots=True)
-class _Book:
-    """An open EPUB, from which documents are read when they are asked for."""
+class _OpenEpub:
+    """An open EPUB, whose documents are read on demand."""
 
     archive: Archive
     package: Package
     base: str
     scans: Mapping[str, Scan]
-    pieces: Sequence[Piece]
-    places: dict[str, Places] = field(default_factory=dict)
-    marks: dict[str, str] = field(default_factory=dict)
-    last: tuple[str, dict[str, PlainText]] = ("", {})  # a file is parsed once for all its pieces
+    parts: Sequence[DocumentPart]
+    finders: dict[str, PartFinder] = field(default_factory=dict)
+    file_hashes: dict[str, str] = field(default_factory=dict)
+    last: tuple[str, dict[str, PlainText]] = ("", {})  # a file is parsed once for all its parts
 
     def __post_init__(self) -> None:
-        by_name: dict[str, list[Piece]] = {}
-        for piece in self.pieces:
-            by_name.setdefault(piece.name, []).append(piece)
-        self.places = {name: Places(own, self.scans[name]) for name, own in by_name.items()}
-        self.marks = {name: self._mark(name) for name in by_name}
+        by_name: dict[str, list[DocumentPart]] = {}
+        for part in self.parts:
+            by_name.setdefault(part.name, []).append(part)
+        self.finders = {name: PartFinder(own, self.scans[name]) for name, own in by_name.items()}
+        self.file_hashes = {name: self._hash_file(name) for name in by_name}
 
-    def source_document(self, piece: Piece) -> SourceDocument:
-        """Give a piece with what it depends on."""
-        mark = fingerprint("EPUB", piece, self.base, self.marks[piece.name], self._lists(piece))
-        return SourceDocument(piece.document_id, mark, partial(self.document, piece))
+    def make_source_document(self, part: DocumentPart) -> SourceDocument:
+        """Make the source document of a part, with a fingerprint of everything it depends on."""
+        mark = compute_fingerprint(
+            "EPUB", part, self.base, self.file_hashes[part.name], self._read_navigation_text(part)
+        )
+        return SourceDocument(part.document_id, mark, partial(self.read_document, part))
 
-    def _mark(self, name: str) -> str:
-        """Give what tells whether a file, its parts, or where its links lead has changed."""
+    def _hash_file(self, name: str) -> str:
+        """Return a hash that changes with a file, its parts or its link targets."""
         known = self.scans[name]
-        links = [self.link(name, reference) for reference in known.references]
-        return fingerprint(known.mark, [piece.cut for piece in self.places[name].pieces], links)
+        links = [self.find_link(name, reference) for reference in known.references]
+        return compute_fingerprint(
+            known.content_hash, [part.cut for part in self.finders[name].parts], links
+        )
 
-    def document(self, piece: Piece) -> Document:
-        """Read one piece."""
-        plain = self._texts(piece.name).get(piece.cut)
+    def read_document(self, part: DocumentPart) -> Document:
+        """Read one part."""
+        plain = self._read_texts(part.name).get(part.cut)
         if plain is None:
             raise UnreadableBook(
-                f"{piece.name}#{piece.cut} is not shown.", "Put the table of contents right."
+                f"{part.name}#{part.cut} is not shown.", "Correct the table of contents."
             )
-        headless = not plain.headings or plain.headings[0].start > 0
-        title = piece.title or self._title(piece, plain, headless=headless)
-        url = urljoin(self.base, quote(piece.name)) if self.base else ""
-        place = Place(piece.document_id, title, piece.chapter or title, url)
-        text = _under(title, plain) if headless else plain
-        document = make_document(text, place, github_anchor, headless=headless)
-        first = replace(document.sections[0], anchor=piece.cut)
-        left_out = (*document.left_out, *self._lists(piece))
+        headless = not plain.opens_with_heading
+        title = part.title or self._choose_title(part, plain, headless=headless)
+        url = urljoin(self.base, quote(part.name)) if self.base else ""
+        place = Place(part.document_id, title, part.chapter or title, url)
+        text = _add_heading(title, plain) if headless else plain
+        document = make_document(text, place, make_github_anchor, headless=headless)
+        first = replace(document.sections[0], anchor=part.cut)
+        left_out = (*document.left_out, *self._read_navigation_text(part))
         return replace(document, sections=(first, *document.sections[1:]), left_out=left_out)
 
-    def _title(self, piece: Piece, plain: PlainText, *, headless: bool) -> str:
-        """Name a piece that the table of contents does not list."""
+    def _choose_title(self, part: DocumentPart, plain: PlainText, *, headless: bool) -> str:
+        """Choose a title for a part that is not in the table of contents."""
         own = plain.headings[0].title if plain.headings else ""
-        named = self.scans[piece.name].title
-        words = (piece.chapter, own, named) if headless else (own,)
-        return next(filter(None, words), piece.document_id.rpartition("/")[2])
+        named = self.scans[part.name].title
+        words = (part.chapter, own, named) if headless else (own,)
+        return next(filter(None, words), part.document_id.rpartition("/")[2])
 
-    def link(self, origin: str, reference: str) -> Link | None:
-        """Say where a link leads; none if that is outside of the book's text."""
+    def find_link(self, origin: str, reference: str) -> Link | None:
+        """Return a link; None if it leads outside the book's text."""
         scheme, _path, anchor = split_reference(reference)
         if scheme:
             return None
-        name = member_at(reference, origin) or origin
-        if (places := self.places.get(name)) is not None:
-            return Link(reference, places.piece_of(anchor).document_id, anchor)
+        name = resolve_member(reference, origin) or origin
+        if (finder := self.finders.get(name)) is not None:
+            return Link(reference, finder.find_part(anchor).document_id, anchor)
         return None if name in self.archive else Link(reference, "", anchor)
 
-    def _texts(self, name: str) -> dict[str, PlainText]:
+    def _read_texts(self, name: str) -> dict[str, PlainText]:
         last_name, texts = self.last
         if last_name == name:
             return texts
         root = parse_xhtml(self.archive.read(name))
-        lists = [nav for nav in root.iter("nav") if kinds(nav) & _LISTS]
-        words = [visible_text(nav) for nav in lists]
+        lists = [nav for nav in root.iter("nav") if get_kinds(nav) & _NAVIGATION_KINDS]
+        words = [extract_visible_text(nav) for nav in lists]
         for nav in lists:
             for child in list(nav):
                 nav.remove(child)
             nav.text = None
-        cuts = [piece.cut for piece in self.places[name].pieces if piece.cut]
-        texts = split_blocks(root, cuts, link=partial(self.link, name))
+        cuts = [part.cut for part in self.finders[name].parts if part.cut]
+        texts = split_blocks(root, cuts, link=partial(self.find_link, name))
         for text in words:
             texts[""].leave_out("navigation", text)
         self.last = (name, texts)
         return texts
 
-    def _lists(self, piece: Piece) -> tuple[LeftOut, ...]:
-        """Give the book's own table of contents, which the first document leaves out."""
+    def _read_navigation_text(self, part: DocumentPart) -> tuple[LeftOut, ...]:
+        """Return the book's own table of contents, which the first document leaves out."""
         name = self.package.navigation
-        if piece is not self.pieces[0] or name not in self.package.texts:
+        if part is not self.parts[0] or name not in self.package.texts:
             return ()
         body = next(parse_xhtml(self.archive.read(name)).iter("body"), None)
         runs = (str(run) for run in body.itertext()) if body is not None else ()
@@ -181,8 +186,8 @@ class _Book:
         return (LeftOut("navigation", words),) if words else ()
 
 
-def _under(title: str, plain: PlainText) -> PlainText:
-    """Put a text that has no heading of its own under one."""
+def _add_heading(title: str, plain: PlainText) -> PlainText:
+    """Add a heading to a text without one."""
     headed = PlainText(links=plain.links, anchors=plain.anchors, left_out=plain.left_out)
     headed.add_heading(title, 1)
     shift = headed.next_start

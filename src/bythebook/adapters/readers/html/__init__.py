@@ -1,1 +1,1 @@
-"""HTML: what a person sees of a page, as typed blocks."""
+"""HTML books: folders of pages, read as a person sees them."""

@@ -1,23 +1,33 @@
-"""A folder of web pages, as a generator builds one, or a single page."""
+"""Reads a folder of web pages, as a site generator builds it, or a single page."""
 
 import re
 from pathlib import Path
 from urllib.parse import quote
 
-from bythebook.adapters.readers.html.beside import beside_warning, is_beside
+from bythebook.adapters.readers.html.book.generated_pages import is_generated_page, warn_left_out
+from bythebook.adapters.readers.html.book.menu import MenuEntry
+from bythebook.adapters.readers.html.book.reading_order import find_site_title
+from bythebook.adapters.readers.html.book.survey import PageSurvey, RawPage, Surveyor
+from bythebook.adapters.readers.html.book.web_book import make_source_documents
+from bythebook.adapters.readers.html.book.web_pages import (
+    WebPage,
+    WebPages,
+    find_duplicate_pages,
+    strip_page_suffix,
+)
 from bythebook.adapters.readers.html.folder_files import (
     FolderLinks,
-    address_of,
-    content_of,
-    html_files,
-    key_of,
+    find_html_files,
+    make_address,
+    make_key,
+    read_content,
 )
-from bythebook.adapters.readers.html.menu import MenuEntry
-from bythebook.adapters.readers.html.reading_order import site_title
-from bythebook.adapters.readers.html.survey import Look, RawPage, Surveyor
-from bythebook.adapters.readers.html.web_book import source_documents
-from bythebook.adapters.readers.html.web_pages import WebPage, WebPages, equal_pages, path_of
-from bythebook.adapters.readers.source_file import existing
+from bythebook.adapters.readers.source_file import (
+    make_folder_url,
+    replace_surrogates,
+    require_path,
+    skip_unreadable,
+)
 from bythebook.domain.books import Skipped, SourceBook
 from bythebook.errors import UnreadableBook
 
@@ -28,18 +38,17 @@ class HtmlFolderReader:
     """Reads a folder of HTML files, or a single one, as one book."""
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
-        """Lay a book out, or raise UnreadableBook with what to do."""
-        path = existing(source)
+        """List the book's documents in reading order; raise UnreadableBook with advice if there are none."""
+        path = require_path(source)
         if path.is_file():
-            folder = _Folder(path.parent, [path], base_url or "", is_single=True)
+            folder = _FolderBook(path.parent, [path], base_url or "", is_single=True)
         else:
-            base = f"{base_url.rstrip('/')}/" if base_url else ""
-            folder = _Folder(path, html_files(path), base)
-        return folder.book(title)
+            folder = _FolderBook(path, find_html_files(path), make_folder_url(base_url))
+        return folder.make_book(title)
 
 
-class _Folder:
-    """The pages of a folder as they are looked over."""
+class _FolderBook:
+    """The pages of a folder, surveyed one by one."""
 
     def __init__(
         self, root: Path, files: list[Path], base: str, *, is_single: bool = False
@@ -49,100 +58,104 @@ class _Folder:
         self._is_single = is_single
         names = [file.relative_to(root).as_posix() for file in files]
         self._links = FolderLinks(iter(names), base)
-        self._surveyor = Surveyor(self._links.page_at)
+        self._surveyor = Surveyor(self._links.find_page)
         self._pages: list[WebPage] = []
         self._skipped: list[Skipped] = []
-        self._beside: list[str] = []  # left out as no part of the book
+        self._generated: list[str] = []  # left out because they are not part of the book
         self._aliases: dict[str, str] = {}
         self._menu: tuple[MenuEntry, ...] = ()
         self._contents: tuple[MenuEntry, ...] = ()
         for file, name in zip(files, names, strict=True):
-            self._take(file, name)
+            self._add_file(file, name)
 
-    def book(self, title: str | None) -> SourceBook:
-        """Make a book of the pages, or raise UnreadableBook if there is none."""
-        equal = equal_pages(self._pages)
+    def make_book(self, title: str | None) -> SourceBook:
+        """Make a book of the pages, or raise UnreadableBook if there are none."""
+        equal = find_duplicate_pages(self._pages)
         pages = [page for page in self._pages if page.key not in equal]
         if not pages:
             reasons = " ".join(f"{one.name}: {one.reason}" for one in self._skipped[:3])
             raise UnreadableBook(
-                f"{self._root} holds no HTML page that can be read. {reasons}".strip(),
-                "Give a folder with .html files in it.",
+                f"{self._root} has no readable HTML page. {reasons}".strip(),
+                "Choose a folder that contains .html files.",
             )
         aliases = self._aliases | equal
         book = WebPages(
             pages,
-            lambda page, href: self._links.find(page.address, page.survey.base, href),
-            gone=frozenset() if self._is_single else self._gone(pages),
+            lambda page, href: self._links.find_target(page.address, page.summary.base, href),
+            missing=frozenset() if self._is_single else self._find_missing_keys(pages),
             aliases=aliases,
             menu=self._menu,
             contents=self._contents,
         )
-        name = title or site_title(pages) or self._root.resolve().name
+        name = title or find_site_title(pages) or self._root.resolve().name
         reader = "HTML file" if self._is_single else "HTML folder"
-        warnings = beside_warning(self._beside)
-        documents = source_documents(book)
+        warnings = warn_left_out(self._generated)
+        documents = make_source_documents(book)
         return SourceBook(name, reader, self._base, documents, tuple(self._skipped), warnings)
 
-    def _take(self, file: Path, name: str) -> None:
-        """Look a file over, and take it into the book if it is a page of it."""
-        shown = name.encode("utf-8", "replace").decode()
+    def _add_file(self, file: Path, name: str) -> None:
+        """Survey a file and add it to the book if it is one of its pages."""
+        shown = replace_surrogates(name)
         try:
-            raw = RawPage.of(content_of(file, self._root), None)
-            look = self._surveyor.look(raw, address_of(name))
+            raw = RawPage.pack(read_content(file, self._root), None)
+            survey = self._surveyor.survey(raw, make_address(name))
         except UnreadableBook as error:
-            self._skipped.append(Skipped(shown, f"{error.what} {error.help_message}"))
+            self._skipped.append(skip_unreadable(name, error))
             return
-        is_part = self._is_single or not is_beside(name, look)
-        if not is_part or self._is_menu(name) or self._sends_on(look, name):
-            self._beside.append(shown)
+        is_part = self._is_single or not is_generated_page(name, survey)
+        if not is_part or self._is_menu(name) or self._follow_redirect(survey, name):
+            self._generated.append(shown)
             return
-        key = key_of(name)
+        key = make_key(name)
         if key == "/":
-            self._note_menu(look)
-        address, url = address_of(name), self._url(name)
-        self._pages.append(WebPage(key, path_of(name), address, url, raw, look.survey))
+            self._read_menu(survey)
+        address, url = make_address(name), self._make_url(name)
+        self._pages.append(WebPage(key, strip_page_suffix(name), address, url, raw, survey.summary))
 
-    def _url(self, name: str) -> str:
+    def _make_url(self, name: str) -> str:
         if self._is_single or not self._base:
             return self._base
         return self._base + quote(re.sub(r"(?:^|(?<=/))index\.html?$", "", name), errors="replace")
 
-    def _note_menu(self, look: Look) -> None:
-        """Read the menu of the folder's own page; mdBook keeps it in a page of its own."""
-        self._contents = look.contents
-        menu = self._root / look.menu_frame
-        if look.menu_frame == _MENU and menu.is_file():
+    def _read_menu(self, survey: PageSurvey) -> None:
+        """Read the menu of the start page; mdBook keeps it in a separate page."""
+        self._contents = survey.contents
+        menu = self._root / survey.menu_frame
+        if survey.menu_frame == _MENU and menu.is_file():
             try:
-                raw = RawPage.of(content_of(menu, self._root), None)
-                self._menu = self._surveyor.menu_page(raw, address_of(_MENU))
+                raw = RawPage.pack(read_content(menu, self._root), None)
+                self._menu = self._surveyor.read_menu_page(raw, make_address(_MENU))
             except UnreadableBook:
                 return
 
     def _is_menu(self, name: str) -> bool:
         return name == _MENU and bool(self._menu)
 
-    def _sends_on(self, look: Look, name: str) -> bool:
-        """Note where a page sends its readers that says nothing itself."""
-        target = self._links.find(address_of(name), "", look.moved_to) if look.moved_to else None
-        if target is None or target.key == key_of(name) or target.key not in self._links.keys:
+    def _follow_redirect(self, survey: PageSurvey, name: str) -> bool:
+        """Record the target of a page that only redirects; return True if it does."""
+        target = (
+            self._links.find_target(make_address(name), "", survey.moved_to)
+            if survey.moved_to
+            else None
+        )
+        if target is None or target.key == make_key(name) or target.key not in self._links.keys:
             return False
-        self._aliases[key_of(name)] = target.key
+        self._aliases[make_key(name)] = target.key
         return True
 
-    def _gone(self, pages: list[WebPage]) -> frozenset[str]:
-        """Find the keys that links name but no file has."""
-        gone = set()
+    def _find_missing_keys(self, pages: list[WebPage]) -> frozenset[str]:
+        """Find the keys that links name and no file has."""
+        missing = set()
         for page in pages:
-            for href in page.survey.article_links:
-                found = self._links.path(page.address, page.survey.base, href)
-                target = self._links.find(page.address, page.survey.base, href)
+            for href in page.summary.article_links:
+                found = self._links.find_path(page.address, page.summary.base, href)
+                target = self._links.find_target(page.address, page.summary.base, href)
                 is_known = target is None or target.key in self._links.keys
-                if found and target and not is_known and not self._has(found[0]):
-                    gone.add(target.key)
-        return frozenset(gone)
+                if found and target and not is_known and not self._exists(found[0]):
+                    missing.add(target.key)
+        return frozenset(missing)
 
-    def _has(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         try:
             return (self._root / path.strip("/")).exists()
         except (OSError, ValueError):

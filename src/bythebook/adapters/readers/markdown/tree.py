@@ -1,4 +1,4 @@
-"""The files below a folder that belong to it, found in one walk."""
+"""Finds the files of a folder in one walk."""
 
 import os
 import stat
@@ -6,67 +6,63 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from bythebook.adapters.readers.source_file import replace_surrogates
 from bythebook.domain.books import Skipped
 
 MARKDOWN = frozenset({".md", ".mdx", ".markdown"})
-_FOREIGN = frozenset({"node_modules", "venv"})  # other people's pages
+_IGNORED_FOLDERS = frozenset({"node_modules", "venv"})  # pages of other projects
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Regular files below a folder, and the pages that are none."""
+    """Regular files below a folder, and the pages that are not regular files."""
 
     root: Path
     files: frozenset[str]  # paths relative to the root
     skipped: tuple[Skipped, ...] = ()
 
-    def below(self, folder: Path) -> "Tree":
-        """Give the part of it below one of its folders."""
+    def narrow_to(self, folder: Path) -> "Tree":
+        """Return the part of the tree below one of its folders."""
         above = folder.relative_to(self.root).as_posix()
         if above == ".":
             return self
         names = (name for name in self.files if name.startswith(f"{above}/"))
         return Tree(folder, frozenset(name.removeprefix(f"{above}/") for name in names))
 
-    def markdown(self, *also: str) -> list[Path]:
-        """Give the pages by name; those set aside by a dot or an underscore only if `also` names."""
+    def list_markdown(self, *also: str) -> list[Path]:
+        """Return the pages in order; those with a leading underscore only if `also` names them."""
         names = (name for name in self.files if is_markdown(name))
         return sorted(self.root / name for name in names if _is_page(name, also))
 
 
 def is_markdown(name: str) -> bool:
-    """Say whether a file is Markdown by its name."""
+    """Return True if a file name has a Markdown suffix."""
     return PurePosixPath(name).suffix.lower() in MARKDOWN
 
 
-def is_inside(root: Path, path: Path) -> bool:
-    """Say whether a path is a regular file below a folder, wherever links on the way lead."""
-    return path.is_file() and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
-
-
 def walk_tree(root: Path) -> Tree:
-    """Walk a folder once; links inside it are followed once, links out of it never."""
-    walk = _Walk(root)
-    walk.folder("")
+    """Walk a folder once; follow links inside it once, and never follow links out of it."""
+    walk = _TreeWalker(root)
+    walk.walk_folder("")
     while walk.links:
         walk.follow(walk.links.pop(0))
     return Tree(root, frozenset(walk.files), tuple(walk.skipped))
 
 
 @dataclass(slots=True)
-class _Walk:
+class _TreeWalker:
     root: Path
     files: set[str] = field(default_factory=set)
     skipped: list[Skipped] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)  # real paths of folders and linked files
 
-    def folder(self, top: str) -> None:
+    def walk_folder(self, top: str) -> None:
         waiting = [top]
         while waiting:
             name = waiting.pop()
             self.seen.add(os.path.realpath(self.root / name))
-            for entry in self._entries(name):
+            for entry in self._list_entries(name):
                 path = f"{name}/{entry.name}" if name else entry.name
                 if entry.is_symlink():
                     self.links.append(path)
@@ -78,20 +74,20 @@ class _Walk:
                     self._skip(path, "It is a pipe or a device, not a file.")
 
     def follow(self, name: str) -> None:
-        """Read what a link leads to, if that is in the folder and was not read at its own place."""
+        """Add the target of a link if it is inside the folder and not added already."""
         real = os.path.realpath(self.root / name)
         try:
             mode = Path(real).stat().st_mode
         except OSError:
             if is_markdown(name):
-                self._skip(name, "It is a link that leads nowhere.")
+                self._skip(name, "It is a broken link.")
             return
         if not Path(real).is_relative_to(os.path.realpath(self.root)):
             if is_markdown(name) or stat.S_ISDIR(mode):
-                self._skip(name, "It is a link that leads out of the folder.")
+                self._skip(name, "It is a link to a place outside the folder.")
         elif stat.S_ISDIR(mode):
             if real not in self.seen:
-                self.folder(name)
+                self.walk_folder(name)
         elif stat.S_ISREG(mode) and self._is_new(real):
             self.seen.add(real)
             self.files.add(name)
@@ -100,7 +96,7 @@ class _Walk:
         own = os.path.relpath(real, os.path.realpath(self.root))
         return real not in self.seen and own not in self.files
 
-    def _entries(self, name: str) -> Iterator[os.DirEntry[str]]:
+    def _list_entries(self, name: str) -> Iterator[os.DirEntry[str]]:
         try:
             with os.scandir(self.root / name) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
@@ -108,11 +104,11 @@ class _Walk:
             self._skip(name or ".", f"The folder cannot be opened ({error.strerror}).")
             return
         for entry in found:
-            if not entry.name.startswith(".") and entry.name not in _FOREIGN:
+            if not entry.name.startswith(".") and entry.name not in _IGNORED_FOLDERS:
                 yield entry
 
     def _skip(self, name: str, reason: str) -> None:
-        self.skipped.append(Skipped(name.encode("utf-8", "replace").decode(), reason))
+        self.skipped.append(Skipped(replace_surrogates(name), reason))
 
 
 def _is_page(name: str, also: tuple[str, ...]) -> bool:

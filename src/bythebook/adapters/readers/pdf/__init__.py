@@ -1,1 +1,1 @@
-"""PDF books: what a page shows, put back into chapters, paragraphs, lists and tables."""
+"""PDF books: characters on pages become paragraphs, lists, tables and chapters."""

@@ -1,6 +1,6 @@
-"""The only place that opens a PDF: a process of its own, with little memory and no way out.
+"""The only place that opens a PDF: a process with little memory and no way out, under one that measures it.
 
-Run as `python -m bythebook.adapters.readers.pdf.extract FILE FIRST_PAGE`; it prints JSON lines.
+Run as `python -m bythebook.adapters.readers.pdf.extract FILE FIRST_PAGE MEMORY_BYTES`; it prints JSON lines.
 """
 
 import contextlib
@@ -19,26 +19,40 @@ from bythebook.adapters.readers.pdf.extraction import MOST_ENTRIES
 from bythebook.adapters.readers.pdf.glyphs import PageText, read_runs
 from bythebook.adapters.readers.pdf.strokes import read_rules
 
-MEMORY_BYTES = 1_500_000_000
 PROCESSOR_SECONDS = 600
 MOST_PAGES = 20_000
 DEEPEST_ENTRY = 12
-FEW_RUNS = 3  # a scan may bear a stamp
-MOST_OBJECTS = 100  # looked at to find a picture
+FEW_RUNS = 3  # a scan may have a stamp
+MOST_OBJECTS = 100  # searched for an image
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _OPEN_FILES = 4  # the standard ones and the book
 
 
-def main(path: str, first_page: int) -> None:
-    """Print the pages of a book from one page on, then its outline."""
+def main(path: str, first_page: int, memory_bytes: int) -> None:
+    """Extract in a child process, and print last how much memory it used, however it ended."""
     _die_with_parent()
-    _limit()
+    worker = os.fork()
+    if not worker:
+        _die_with_parent()
+        _limit(memory_bytes)
+        _extract(path, first_page)
+        return
+    # The reader stops an extraction that takes too long; its memory is still worth knowing.
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(worker, signal.SIGKILL))
+    _, _, usage = os.wait4(worker, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.stdout.write("\n")  # a killed worker may leave half a line
+    _say({"peak": usage.ru_maxrss * 1024})
+
+
+def _extract(path: str, first_page: int) -> None:
+    """Print the pages of a book from one page on, then its outline."""
     pdfium.FPDF_InitLibrary()
     document = pdfium.FPDF_LoadDocument(path.encode(errors="surrogateescape") + b"\0", None)
     if not document:
         _say({"refused": _refusal()})
         return
-    # From here on no file can be opened and no socket made.
+    # From here on no file or socket can be opened.
     resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
     count = pdfium.FPDF_GetPageCount(document)
     _say({"pages": min(count, MOST_PAGES), "claimed": count, "title": _title(document)})
@@ -49,7 +63,7 @@ def main(path: str, first_page: int) -> None:
 
 
 def _die_with_parent() -> None:
-    """Ask the kernel to end this process when its parent ends, however that ends."""
+    """Ask the kernel to end this process when its parent ends for any reason."""
     parent = os.getppid()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
@@ -57,8 +71,8 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+def _limit(memory_bytes: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -99,7 +113,7 @@ def _page(document: pdfium.FPDF_DOCUMENT, number: int) -> dict[str, object]:
 
 
 def _has_picture(page: pdfium.FPDF_PAGE) -> bool:
-    """Say whether a page with little text shows something else: a scan, most likely."""
+    """Return True if a page with little text contains an image: it is probably a scan."""
     for number in range(min(pdfium.FPDFPage_CountObjects(page), MOST_OBJECTS)):
         kind = pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, number))
         if kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM):
@@ -130,7 +144,7 @@ def _words(buffer: ctypes.Array[ctypes.c_char]) -> str:
 
 
 def _outline(document: pdfium.FPDF_DOCUMENT) -> Iterator[tuple[int, str, int, float]]:
-    """Walk the outline without trusting it: it may be a loop, or have no end."""
+    """Walk the outline safely: it may contain loops or have no end."""
     seen: set[int] = set()
     waiting = [(0, pdfium.FPDFBookmark_GetFirstChild(document, None))]
     while waiting and len(seen) < MOST_ENTRIES:
@@ -160,7 +174,7 @@ def _entry(
 
 
 def _height(target: pdfium.FPDF_DEST) -> float:
-    """Give the height on the page that an entry leads to; the top if it names none."""
+    """Return the height on the page that an entry leads to; the top if it has none."""
     has = [ctypes.c_int() for _ in range(3)]
     place = [ctypes.c_float() for _ in range(3)]
     pdfium.FPDFDest_GetLocationInPage(target, *has, *place)
@@ -176,4 +190,4 @@ def _height(target: pdfium.FPDF_DEST) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,10 +1,10 @@
-"""What was taken out of a PDF, as the rest of the reader sees it."""
+"""The data extracted from a PDF, as the rest of the reader uses it."""
 
 import json
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-MOST_ENTRIES = 20_000  # of an outline that are read
+MOST_ENTRIES = 20_000  # of an outline
 _BOLD = 1
 _MONOSPACED = 2
 
@@ -18,7 +18,7 @@ class Run(NamedTuple):
     size: float
     bold: bool
     monospaced: bool
-    turned: bool  # against the page's other text
+    turned: bool  # rotated relative to the page's other text
     text: str
 
 
@@ -33,7 +33,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """An entry of the book's own outline, and the place it leads to."""
+    """An entry of the book's outline, and its target."""
 
     level: int  # counted from 0
     title: str
@@ -43,37 +43,38 @@ class OutlineEntry:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedPage:
-    """A page as the extracting process printed it: compact, and read again when needed."""
+    """A page as printed by the extracting process, parsed when needed to save memory."""
 
     number: int  # counted from 0
     label: str
     printed: bytes
-    picture: bool = False  # hardly any text, but a picture: most likely a scan
+    picture: bool = False  # hardly any text, but an image: probably a scan
 
     def runs(self) -> list[Run]:
-        """Give the runs in the order they were drawn."""
+        """Return the runs in the order they were drawn."""
         return [_run(record) for record in json.loads(self.printed)["runs"]]
 
     @property
     def is_scan(self) -> bool:
-        """Say whether it shows a picture and no text at all."""
+        """Whether it contains an image and no text."""
         return self.picture and b'"runs":[]' in self.printed
 
     def rules(self) -> list[Rule]:
-        """Give the lines that may be borders of cells."""
+        """Return the lines that may be borders of cells."""
         records = json.loads(self.printed)["rules"]
         return [Rule(*(measure / 10 for measure in record)) for record in records]
 
 
 @dataclass(slots=True)
 class Extraction:
-    """All that was taken out of a book."""
+    """Everything extracted from a book."""
 
     title: str = ""
     claimed: int = 0  # pages that the file says it has
     pages: list[ExtractedPage] = field(default_factory=list)
     outline: list[OutlineEntry] = field(default_factory=list)
     unreadable: list[int] = field(default_factory=list)  # numbers of pages, counted from 0
+    bombs: list[int] = field(default_factory=list)  # pages that unpack beyond all measure
     cut: list[int] = field(default_factory=list)  # pages with more text than is read of one
     unread: int = 0  # pages at the end that there was no time for
     characters: int = 0

@@ -1,4 +1,4 @@
-"""What a font's name and flags say about how its letters look."""
+"""Reads the style of a font from its name and flags."""
 
 import ctypes
 
@@ -17,8 +17,8 @@ _FIXED_PITCH = 1
 _FORCE_BOLD = 1 << 18
 
 
-def style_of(thing: pdfium.FPDF_PAGEOBJECT) -> int:
-    """Give the style of a text object: bold, monospaced, both or neither."""
+def read_style(thing: pdfium.FPDF_PAGEOBJECT) -> int:
+    """Return the style of a text object: bold, monospaced, both or neither."""
     font = pdfium.FPDFTextObj_GetFont(thing) if thing else None
     if not font:
         return 0

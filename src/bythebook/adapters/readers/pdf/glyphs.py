@@ -1,4 +1,4 @@
-"""Characters of a page, put together to runs of words where their places say they belong."""
+"""Joins the characters of a page into runs of words by their positions."""
 
 import ctypes
 import math
@@ -9,24 +9,24 @@ from typing import Literal
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
-from bythebook.adapters.readers.pdf.fonts import style_of
+from bythebook.adapters.readers.pdf.fonts import read_style
 
-# A run: left, right, baseline and font size in tenths of a point, style, whether turned, words.
+# A run: left, right, baseline and font size in tenths of a point, style, rotated or not, words.
 RunRecord = tuple[int, int, int, int, int, int, str]
 
-Space = Literal[0, 1, 2]  # none, one that PDFium made up, one that stands in the file
+Space = Literal[0, 1, 2]  # none, inserted by PDFium, or present in the file
 
-MOST_CHARACTERS = 200_000  # of one page
-FARTHEST = 20_000.0  # points; a page is at most 14,400 high
+MAX_CHARACTERS = 200_000  # per page
+MAX_COORDINATE = 20_000.0  # points; a page is at most 14,400 high
 
 _ACCENTS = frozenset("´`¨ˆ˜ˇ˘˚¯¸˙˝")
-# Of the height of a line, which is about that of the font:
-_RUN_GAP = 0.7  # of the font size: a wider gap may be a gutter or part two cells
-_WORD_GAP = 0.2  # a wider one parts words
-_GUESSED_GAP = 0.12  # the least for a space that PDFium made up
-_NO_GAP = 0.035  # a space in a narrower one is not to be seen
-_PARTING = (_WORD_GAP, _GUESSED_GAP, _NO_GAP)  # by what stands between two letters
-_BACK = -0.6
+# Shares of the line height, which is about the font size:
+_RUN_GAP = 0.7  # of the font size: a wider gap may be a gutter or separate two cells
+_WORD_GAP = 0.2  # a wider gap separates words
+_GUESSED_GAP = 0.12  # the minimum for a space that PDFium inserted
+_NO_GAP = 0.035  # a space in a narrower gap is invisible
+_GAP_THRESHOLDS = (_WORD_GAP, _GUESSED_GAP, _NO_GAP)  # by the kind of space between two letters
+_MIN_GAP = -0.6
 _SAME_LINE = 0.35
 
 
@@ -36,11 +36,11 @@ class PageText:
 
     runs: list[RunRecord]
     turn: int  # quarter turns of most of the text
-    cut: bool  # whether there was more than is read of one page
+    cut: bool  # whether the page has more text than is read
 
 
 @dataclass(slots=True)
-class _Look:
+class _Appearance:
     """How the characters of a text object look."""
 
     size: float
@@ -53,7 +53,7 @@ class _Word:
     text: str
     gap: float
     base: float
-    look: _Look
+    appearance: _Appearance
 
 
 @dataclass(slots=True)
@@ -66,16 +66,16 @@ class _Run:
 
 
 def read_runs(page: pdfium.FPDF_TEXTPAGE) -> PageText:
-    """Read all the text of a page."""
+    """Read all text of a page."""
     count = pdfium.FPDFText_CountChars(page)
-    gathered = _Gathering(page)
+    collector = _RunCollector(page)
     box = pdfium.FS_RECTF()
     unicode_of, box_of = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox
     high_half = 0
-    for index in range(min(count, MOST_CHARACTERS)):
+    for index in range(min(count, MAX_CHARACTERS)):
         code = unicode_of(page, index)
         if (code <= 32 and code != 2) or code == 0xA0 or 0x2000 <= code <= 0x200A:
-            gathered.space = max(gathered.space, _space(page, index))
+            collector.space = max(collector.space, _classify_space(page, index))
             continue
         if 0xD800 <= code < 0xDC00:
             high_half = code
@@ -83,17 +83,17 @@ def read_runs(page: pdfium.FPDF_TEXTPAGE) -> PageText:
         if 0xDC00 <= code < 0xE000:
             code = 0x10000 + ((high_half - 0xD800) << 10) + (code - 0xDC00) if high_half else 0
             high_half = 0
-        letter = _letter(code)
+        letter = _map_character(code)
         if letter and box_of(page, index, box):
-            gathered.put(index, letter, box)
-    gathered.close_run()
-    turn = _main_turn(gathered.runs)
-    records = [_record(run, turn) for run in gathered.runs]
-    return PageText([r for r in records if r[-1]], turn, count > MOST_CHARACTERS)
+            collector.add(index, letter, box)
+    collector.close_run()
+    turn = _find_main_turn(collector.runs)
+    records = [_make_record(run, turn) for run in collector.runs]
+    return PageText([r for r in records if r[-1]], turn, count > MAX_CHARACTERS)
 
 
-class _Gathering:
-    """Characters as they come, each joined to what stands before it or not."""
+class _RunCollector:
+    """Collects characters in order, and joins each to the run before it or starts a new run."""
 
     def __init__(self, page: pdfium.FPDF_TEXTPAGE) -> None:
         self.runs: list[_Run] = []
@@ -105,25 +105,25 @@ class _Gathering:
         self._left = 0.0
         self._size = 10.0
         self._after_accent = False
-        self._looks: dict[int, _Look] = {}
+        self._appearances: dict[int, _Appearance] = {}
         self._matrix = pdfium.FS_MATRIX()
         self._origin = (ctypes.c_double(), ctypes.c_double())
 
-    def put(self, index: int, letter: str, box: pdfium.FS_RECTF) -> None:
-        """Take the next character."""
+    def add(self, index: int, letter: str, box: pdfium.FS_RECTF) -> None:
+        """Add the next character."""
         left, right, low, high = box.left, box.right, box.bottom, box.top
-        if not self._turn and not self.space and self._follows(letter, left, right, low, high):
+        if not self._turn and not self.space and self._extend_run(letter, left, right, low, high):
             return
-        if not all(abs(edge) < FARTHEST for edge in (left, right, low, high)):
+        if not all(abs(edge) < MAX_COORDINATE for edge in (left, right, low, high)):
             return
         if self._turn:
-            left, right, low, high = _turned(self._turn, left, right, low, high)
+            left, right, low, high = _rotate(self._turn, left, right, low, high)
         if not self._join(index, letter, (left, right, low, max(high, low + 1.0))):
             self.close_run()
             self._open_run(index, letter, box)
 
-    def _follows(self, letter: str, left: float, right: float, low: float, high: float) -> bool:
-        """Take a letter that stands close by the one before, as most do: the short way."""
+    def _extend_run(self, letter: str, left: float, right: float, low: float, high: float) -> bool:
+        """Add a letter directly after the previous one, the most common case, without further checks."""
         run = self._run
         if run is None or low != run.low or high != run.high or letter in _ACCENTS:
             return False
@@ -135,24 +135,24 @@ class _Gathering:
         return True
 
     def _join(self, index: int, letter: str, box: tuple[float, float, float, float]) -> bool:
-        """Put a character to the run before it, if it belongs there."""
+        """Add a character to the current run if it belongs there."""
         left, right, low, high = box
         run = self._run
         if run is None or not self._word:
             return False
         height = high - low
         if letter in _ACCENTS and run.left < right and left < run.right + height:
-            self._put_accent(index, letter, left, height)
+            self._add_accent(index, letter, left, height)
             return True
         gap = left - run.right
         overlap = min(high, run.high) - max(low, run.low)
-        if left == self._left and overlap > 0:  # a letter of a ligature
+        if left == self._left and overlap > 0:  # part of a ligature
             self._word.append(letter)
             return True
         near = overlap > _SAME_LINE * min(height, run.high - run.low)
-        if not near or not _BACK * height < gap < _RUN_GAP * self._size:
+        if not near or not _MIN_GAP * height < gap < _RUN_GAP * self._size:
             return False
-        if gap > _PARTING[self.space] * height and not self._after_accent:
+        if gap > _GAP_THRESHOLDS[self.space] * height and not self._after_accent:
             self._close_word()
             self._open_word(index, gap)
         self._after_accent = False
@@ -163,8 +163,8 @@ class _Gathering:
         self.space = 0
         return True
 
-    def _put_accent(self, index: int, letter: str, left: float, height: float) -> None:
-        """Take an accent that is drawn apart from its letter: it takes up no room."""
+    def _add_accent(self, index: int, letter: str, left: float, height: float) -> None:
+        """Add an accent that is drawn separately from its letter and takes no space."""
         run = self._run
         gap = left - run.right if run else 0.0
         if self.space and gap > _GUESSED_GAP * height:
@@ -181,9 +181,9 @@ class _Gathering:
         self._run = None
 
     def _open_run(self, index: int, letter: str, box: pdfium.FS_RECTF) -> None:
-        look = self._look(index)
-        self._turn = look.turn
-        left, right, low, high = _turned(look.turn, box.left, box.right, box.bottom, box.top)
+        appearance = self._get_appearance(index)
+        self._turn = appearance.turn
+        left, right, low, high = _rotate(appearance.turn, box.left, box.right, box.bottom, box.top)
         self._run = _Run(left, right, low, max(high, low + 1.0))
         self._left = left
         self._after_accent = letter in _ACCENTS
@@ -192,29 +192,29 @@ class _Gathering:
         self.space = 0
 
     def _open_word(self, index: int, gap: float) -> None:
-        look = self._look(index)
-        self._size = look.size
+        appearance = self._get_appearance(index)
+        self._size = appearance.size
         across, up = self._origin
         pdfium.FPDFText_GetCharOrigin(self._page, index, across, up)
         x, y = across.value, up.value
         base = (y, -x, -y, x)[self._turn]
         if self._run is not None:
-            self._run.words.append(_Word("", gap, base, look))
+            self._run.words.append(_Word("", gap, base, appearance))
 
     def _close_word(self) -> None:
         if self._run is not None and self._run.words:
             self._run.words[-1].text = "".join(self._word)
         self._word = []
 
-    def _look(self, index: int) -> _Look:
+    def _get_appearance(self, index: int) -> _Appearance:
         thing = pdfium.FPDFText_GetTextObject(self._page, index)
         address = ctypes.addressof(thing.contents) if thing else 0
-        known = self._looks.get(address)
+        known = self._appearances.get(address)
         if known is None:
-            known = self._looks[address] = self._look_anew(index, thing)
+            known = self._appearances[address] = self._read_appearance(index, thing)
         return known
 
-    def _look_anew(self, index: int, thing: pdfium.FPDF_PAGEOBJECT) -> _Look:
+    def _read_appearance(self, index: int, thing: pdfium.FPDF_PAGEOBJECT) -> _Appearance:
         matrix = self._matrix
         size = pdfium.FPDFText_GetFontSize(self._page, index)
         turn = 0
@@ -222,17 +222,17 @@ class _Gathering:
             size *= math.hypot(matrix.c, matrix.d)
             turn = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
         size = size if 0.5 < size < 2_000 else 10.0
-        return _Look(size, style_of(thing), turn)
+        return _Appearance(size, read_style(thing), turn)
 
 
-def _space(page: pdfium.FPDF_TEXTPAGE, index: int) -> Space:
+def _classify_space(page: pdfium.FPDF_TEXTPAGE, index: int) -> Space:
     return 1 if pdfium.FPDFText_IsGenerated(page, index) == 1 else 2
 
 
-def _turned(
+def _rotate(
     turn: int, left: float, right: float, low: float, high: float
 ) -> tuple[float, float, float, float]:
-    """Turn a box so that its text runs from left to right."""
+    """Rotate a box so that its text runs from left to right."""
     match turn:
         case 1:
             return low, high, -right, -left
@@ -245,8 +245,8 @@ def _turned(
 
 
 @cache
-def _letter(code: int) -> str:
-    """Give the character to show; none for what has no shape of its own."""
+def _map_character(code: int) -> str:
+    """Return the character to show; empty for characters without a shape."""
     if code in (2, 0xFFFE):  # how PDFium marks a hyphen at the end of a line
         return "-"
     if code in (0xF0B7, 0xF0A7, 0xF0A8, 0xF076, 0xF0D8):  # bullets of Symbol and Wingdings
@@ -258,33 +258,33 @@ def _letter(code: int) -> str:
     return chr(code)
 
 
-def _main_turn(runs: list[_Run]) -> int:
+def _find_main_turn(runs: list[_Run]) -> int:
     counts = Counter[int]()
     for run in runs:
-        counts[run.words[0].look.turn] += sum(len(word.text) for word in run.words)
+        counts[run.words[0].appearance.turn] += sum(len(word.text) for word in run.words)
     return max(counts, key=counts.__getitem__) if counts else 0
 
 
-def _record(run: _Run, turn: int) -> RunRecord:
+def _make_record(run: _Run, turn: int) -> RunRecord:
     weights = Counter[tuple[float, int]]()
     for word in run.words:
-        weights[round(word.look.size, 1), word.look.style] += len(word.text)
+        weights[round(word.appearance.size, 1), word.appearance.style] += len(word.text)
     size, style = max(weights, key=weights.__getitem__)
-    base = next(word.base for word in run.words if round(word.look.size, 1) == size)
+    base = next(word.base for word in run.words if round(word.appearance.size, 1) == size)
     return (
         round(run.left * 10), round(run.right * 10), round(base * 10), round(size * 10), style,
-        int(run.words[0].look.turn != turn), _joined(run.words),
+        int(run.words[0].appearance.turn != turn), _join_words(run.words),
     )  # fmt: skip
 
 
-def _joined(words: list[_Word]) -> str:
-    """Write words with spaces; letters spaced out to fill a line are one word."""
+def _join_words(words: list[_Word]) -> str:
+    """Join words with spaces; letters spaced out to fill a line are one word."""
     single = sum(len(word.text) == 1 and word.text.isalpha() for word in words)
     threshold = 0.0
     if len(words) >= 5 and single >= 0.8 * len(words):
         gaps = sorted(word.gap for word in words[1:])
         threshold = 1.5 * gaps[len(gaps) // 2]
-        if gaps[-1] < threshold and gaps[0] < 0.12 * words[0].look.size:
+        if gaps[-1] < threshold and gaps[0] < 0.12 * words[0].appearance.size:
             threshold = 0.0
     rest = (word.text if word.gap < threshold else f" {word.text}" for word in words[1:])
     return "".join((words[0].text, *rest)).strip()

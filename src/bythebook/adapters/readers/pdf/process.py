@@ -1,5 +1,6 @@
-"""Runs the extraction in a process of its own and never waits for it without end."""
+"""Runs the extraction in a child process, with time limits."""
 
+import contextlib
 import json
 import os
 import select
@@ -16,16 +17,21 @@ from bythebook.errors import UnreadableBook
 _EXTRACTOR = "bythebook.adapters.readers.pdf.extract"
 _KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "HOME")
 _READ_BYTES = 1 << 20
+MEGABYTE = 1 << 20
+# A process that fails with so much memory in use was unpacking a bomb, if the file is so much smaller.
+_BOMB_BYTES = 100 * MEGABYTE
+_BOMB_RATIO = 200
+_FAREWELL_SECONDS = 5.0  # for a stopped process to report its memory
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a book may ask for before it is given up."""
+    """How much time and text a book may take before the reader gives up."""
 
-    silence_seconds: float = 8.0  # without a word from the process: the page is given up
-    seconds: float = 15.0  # for a book without text; text earns time
-    characters_per_second: int = 30_000  # the slowest that is waited for
-    # What any file may hold, and on top for each of its bytes: pages may share what they show.
+    silence_seconds: float = 8.0  # without output: the reader gives up the page
+    seconds: float = 15.0  # for a book without text; text adds time
+    characters_per_second: int = 30_000  # the slowest accepted
+    # Allowed for any file, plus per byte of the file, because pages may share content.
     characters: int = 1_000_000
     characters_per_byte: int = 20
     runs: int = 50_000
@@ -33,11 +39,17 @@ class Limits:
     line_bytes: int = 32_000_000
     total_bytes: int = 120_000_000
     restarts: int = 3
+    memory_bytes: int = 768 * MEGABYTE
+
+    @property
+    def memory(self) -> str:
+        """The bound of memory, in words."""
+        return f"{self.memory_bytes // MEGABYTE:,} MB of memory"
 
 
 @dataclass(slots=True)
 class _Progress:
-    """What came so far, and whether more may follow."""
+    """The output so far, and whether more is accepted."""
 
     limits: Limits
     file_bytes: int
@@ -48,14 +60,21 @@ class _Progress:
     received: int = 0
     ended: bool = False
     refused: str = ""
+    peak_bytes: int = 0  # of memory that the last process used
+
+    @property
+    def met_bomb(self) -> bool:
+        """Whether the last process filled up on what a small file unpacks to."""
+        much = min(_BOMB_BYTES, 3 * self.limits.memory_bytes // 4)
+        return self.peak_bytes > max(much, _BOMB_RATIO * self.file_bytes)
 
     def seconds_left(self) -> float:
-        """Give the time until the book is given up."""
+        """Return the time until the reader gives up."""
         earned = self.taken.characters / self.limits.characters_per_second
         return self.started + self.limits.seconds + earned - time.monotonic()
 
     def is_over(self) -> bool:
-        """Say whether the book has had its time, or given more text than its size allows."""
+        """Return True if the time is used up, or the text exceeds what the file size allows."""
         limits, taken = self.limits, self.taken
         characters = limits.characters + limits.characters_per_byte * self.file_bytes
         runs = limits.runs + limits.runs_per_byte * self.file_bytes
@@ -63,7 +82,7 @@ class _Progress:
         return too_much or self.seconds_left() <= 0
 
     def take(self, line: bytes) -> None:
-        """Take a message; what does not read like one is an error."""
+        """Process a message; raise an error if it is malformed."""
         message = json.loads(line)
         if "page" in message:
             self._take_page(message, line)
@@ -78,6 +97,8 @@ class _Progress:
             ]
         elif "refused" in message:
             self.refused = str(message["refused"])
+        elif "peak" in message:
+            self.peak_bytes = int(message["peak"])
         else:
             self.ended = bool(message["end"])
 
@@ -97,7 +118,7 @@ class _Progress:
 
 
 def extract(path: Path, limits: Limits | None = None) -> Extraction:
-    """Take the text and the outline out of a PDF, or raise UnreadableBook with what to do."""
+    """Extract the text and the outline of a PDF, or raise UnreadableBook with advice."""
     progress = _Progress(limits or Limits(), path.stat().st_size)
     for _ in range(progress.limits.restarts + 1):
         _run_once(path, progress)
@@ -107,23 +128,22 @@ def extract(path: Path, limits: Limits | None = None) -> Extraction:
             break
         if progress.next_page >= progress.expected:  # only the outline is missing
             break
-        progress.taken.unreadable.append(progress.next_page)
+        failed = progress.taken.bombs if progress.met_bomb else progress.taken.unreadable
+        failed.append(progress.next_page)
         progress.next_page += 1
     if progress.expected is None:
-        raise UnreadableBook(
-            f"{path.name} could not be opened as a PDF within the limits of memory and time.",
-            "Open it in a PDF viewer and save it anew, then run ingest again.",
-        )
+        raise _not_opened(path, progress)
     progress.taken.unread = max(progress.taken.claimed - progress.next_page, 0)
     return progress.taken
 
 
 def _run_once(path: Path, progress: _Progress) -> None:
-    """Start the process where the one before broke off, and listen until it ends."""
+    """Start the process where the previous one stopped, and read its output until it ends."""
     command = [sys.executable, "-P", "-m", _EXTRACTOR, str(path.resolve())]
+    progress.peak_bytes = 0
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     process = subprocess.Popen(  # noqa: S603 - our own module
-        [*command, str(progress.next_page)],
+        [*command, str(progress.next_page), str(progress.limits.memory_bytes)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -134,14 +154,24 @@ def _run_once(path: Path, progress: _Progress) -> None:
         try:
             for line in _lines(process, progress):
                 progress.take(line)
+            _stop(process, progress)
         except (ValueError, KeyError, TypeError):
-            return  # what it says makes no sense any more: as good as broken off
+            return  # malformed output counts as an interrupted process
         finally:
             process.kill()
 
 
+def _stop(process: subprocess.Popen[bytes], progress: _Progress) -> None:
+    """Stop the extraction if it still runs, and take its last line: how much memory it used."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        rest, _ = process.communicate(timeout=_FAREWELL_SECONDS)
+        if lines := rest.split():
+            progress.take(lines[-1])
+
+
 def _lines(process: subprocess.Popen[bytes], progress: _Progress) -> Iterator[bytes]:
-    """Give lines as they come, until the process ends, falls silent or says too much."""
+    """Yield lines of output until the process ends, stalls or writes too much."""
     limits = progress.limits
     assert process.stdout is not None  # noqa: S101 - a pipe was asked for
     waiting = bytearray()
@@ -160,7 +190,25 @@ def _lines(process: subprocess.Popen[bytes], progress: _Progress) -> Iterator[by
         *whole, rest = waiting.split(b"\n")
         waiting = rest
         for line in whole:
-            yield bytes(line)
+            if line:
+                yield bytes(line)
+
+
+def is_bomb(path: Path, limits: Limits) -> UnreadableBook:
+    """Refuse a book that unpacks beyond all measure."""
+    return UnreadableBook(
+        f"{path.name} is a decompression bomb: its {path.stat().st_size:,} bytes unpack beyond {limits.memory}.",
+        "Take another copy of the book. If you trust this one, set BYTHEBOOK_PDF_MEMORY_MB higher.",
+    )
+
+
+def _not_opened(path: Path, progress: _Progress) -> UnreadableBook:
+    if progress.met_bomb:
+        return is_bomb(path, progress.limits)
+    return UnreadableBook(
+        f"{path.name} could not be opened as a PDF within the limits of memory and time.",
+        "Open it in a PDF viewer and save it again, then run ingest again.",
+    )
 
 
 def _refusal(path: Path, reason: str) -> UnreadableBook:
@@ -175,5 +223,5 @@ def _refusal(path: Path, reason: str) -> UnreadableBook:
         case _:
             return UnreadableBook(
                 f"{path.name} is not a PDF, or is damaged.",
-                "Open it in a PDF viewer and save it anew, then run ingest again.",
+                "Open it in a PDF viewer and save it again, then run ingest again.",
             )

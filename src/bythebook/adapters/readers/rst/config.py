@@ -1,4 +1,4 @@
-"""What a Sphinx project's conf.py says, read off its source: it is never run."""
+"""Reads the settings of a Sphinx project from the source of its conf.py, without running it."""
 
 import ast
 import re
@@ -10,51 +10,51 @@ from bythebook.adapters.readers.rst.files import load_text
 from bythebook.errors import UnreadableBook
 
 _SOURCE_NAMES = frozenset({"source", "docs", "doc", "src"})
-_MOST_STARS = 8  # more would take too long to try
+_MAX_STARS = 8  # more would take too long to match
 _GLOB = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
-    """The settings of a project that its words or its order depend on."""
+class SphinxConfig:
+    """The settings of a project that affect its text or its order."""
 
     found: bool = False
-    words: Mapping[str, str] = field(default_factory=dict)  # settings that are plain strings
-    macros: Mapping[str, str] = field(default_factory=dict)  # {NAME} in the text -> words
+    settings: Mapping[str, str] = field(default_factory=dict)  # settings with a string value
+    macros: Mapping[str, str] = field(default_factory=dict)  # {NAME} in the text -> replacement
     external: Mapping[str, str] = field(default_factory=dict)  # role -> caption with %s
     excluded: Sequence[str] = ()
 
-    def word(self, *names: str) -> str:
-        """Give the first of some settings that is there, or nothing."""
-        return next((self.words[name] for name in names if self.words.get(name)), "")
+    def get_setting(self, *names: str) -> str:
+        """Return the first of the named settings that is not empty."""
+        return next((self.settings[name] for name in names if self.settings.get(name)), "")
 
-    def leaves_out(self, relative: str) -> bool:
-        """Say whether the project leaves a file out by its pattern."""
+    def excludes(self, relative: str) -> bool:
+        """Return True if the project excludes a file by its patterns."""
         parts = relative.split("/")
         paths = ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
         return any(matches(pattern, path) for pattern in self.excluded for path in paths)
 
 
-def read_config(root: Path, folder: Path) -> Config:
-    """Read the conf.py of a project; a setting that is computed is not known."""
+def read_config(root: Path, folder: Path) -> SphinxConfig:
+    """Read the conf.py of a project; computed settings are ignored."""
     places = [root, folder, *([root.parent] if root.name in _SOURCE_NAMES else [])]
     path = next((place / "conf.py" for place in places if (place / "conf.py").is_file()), None)
     if path is None:
-        return Config()
+        return SphinxConfig()
     try:
-        values = _literals(load_text(path, path.parent))
+        values = _read_literals(load_text(path, path.parent))
     except (UnreadableBook, SyntaxError, ValueError, RecursionError, MemoryError):
-        return Config(found=True)
-    return Config(
+        return SphinxConfig(found=True)
+    return SphinxConfig(
         found=True,
-        words={name: value for name, value in values.items() if isinstance(value, str)},
-        macros=_strings(values.get("macros")),
-        external=_captions(values.get("extlinks")),
-        excluded=_list(values.get("exclude_patterns")),
+        settings={name: value for name, value in values.items() if isinstance(value, str)},
+        macros=_keep_strings(values.get("macros")),
+        external=_read_captions(values.get("extlinks")),
+        excluded=_make_patterns(values.get("exclude_patterns")),
     )
 
 
-def _literals(source: str) -> dict[str, object]:
+def _read_literals(source: str) -> dict[str, object]:
     values: dict[str, object] = {}
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
@@ -65,18 +65,18 @@ def _literals(source: str) -> dict[str, object]:
     return values
 
 
-def _strings(value: object) -> dict[str, str]:
+def _keep_strings(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
-    return {str(name): words for name, words in value.items() if isinstance(words, str)}
+    return {str(name): text for name, text in value.items() if isinstance(text, str)}
 
 
-def _list(value: object) -> tuple[str, ...]:
+def _make_patterns(value: object) -> tuple[str, ...]:
     return tuple(str(item) for item in value) if isinstance(value, list | tuple) else ()
 
 
-def _captions(value: object) -> dict[str, str]:
-    """Give the words that each role for outside links shows; an address where it names none."""
+def _read_captions(value: object) -> dict[str, str]:
+    """Return the caption of each external link role; the address if it has no caption."""
     if not isinstance(value, dict):
         return {}
     captions: dict[str, str] = {}
@@ -88,17 +88,17 @@ def _captions(value: object) -> dict[str, str]:
 
 
 def matches(pattern: str, relative: str) -> bool:
-    """Say whether a path fits a pattern as Sphinx writes them."""
-    if pattern.count("*") > _MOST_STARS:
+    """Return True if a path matches a Sphinx pattern."""
+    if pattern.count("*") > _MAX_STARS:
         return False
-    expression = "".join(_pattern(part) for part in _GLOB.findall(pattern))
+    expression = "".join(_translate_pattern(part) for part in _GLOB.findall(pattern))
     try:
         return re.fullmatch(expression, relative) is not None
     except re.error:
         return False
 
 
-def _pattern(part: str) -> str:
+def _translate_pattern(part: str) -> str:
     if part == "**/":
         return "(?:.*/)?"
     if part == "**":

@@ -1,81 +1,77 @@
-"""Source files of a reStructuredText book: which there are, and their text."""
+"""Finds and loads the source files of a reStructuredText book."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from bythebook.adapters.readers.source_file import decoded
+from bythebook.adapters.readers.source_file import (
+    decode_text,
+    is_inside,
+    is_storable,
+    make_open_error,
+)
 from bythebook.errors import UnreadableBook
 
-LARGEST_FILE = 20_000_000  # bytes
-LONGEST_LINE = 1_000_000  # characters
-MOST_LINES = 400_000
-_SKIPPED = frozenset(
+MAX_FILE_BYTES = 20_000_000  # bytes
+MAX_LINE_LENGTH = 1_000_000  # characters
+MAX_LINES = 400_000
+_IGNORED_FOLDERS = frozenset(
     {"node_modules", "venv", "build", "_build", "_static", "_templates", "__pycache__"}
 )
 
 
-def rst_files(root: Path) -> list[Path]:
-    """Find the .rst files below a folder, in the order of their names."""
-    return sorted(_below(root), key=lambda path: path.relative_to(root).as_posix())
+def find_rst_files(root: Path) -> list[Path]:
+    """Find the .rst files below a folder, sorted by name."""
+    return sorted(_iterate_rst_files(root), key=lambda path: path.relative_to(root).as_posix())
 
 
-def _below(root: Path) -> Iterator[Path]:
+def _iterate_rst_files(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not _is_skipped(name)]
+        folders[:] = [name for name in folders if not _is_ignored(name)]
         for name in names:
             path = Path(folder, name)
             if name.lower().endswith(".rst") and not name.startswith(".") and path.is_file():
                 yield path
 
 
-def _is_skipped(name: str) -> bool:
-    return name.startswith(".") or name in _SKIPPED
-
-
-def is_inside(path: Path, folder: Path) -> bool:
-    """Say whether a path, its symlinks followed, is below a folder."""
-    try:
-        return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError, ValueError):  # a loop of symlinks, a name with a null byte
-        return False
+def _is_ignored(name: str) -> bool:
+    return name.startswith(".") or name in _IGNORED_FOLDERS
 
 
 def load_text(path: Path, within: Path) -> str:
-    """Read a file as text, or say why it is none and what to do."""
-    text = decoded(_bytes(path, within), path.name)
+    """Read a file as text, or raise UnreadableBook with advice."""
+    text = decode_text(_read_bytes(path, within), path.name)
     lines = text.split("\n")
-    if len(lines) > MOST_LINES:
+    if len(lines) > MAX_LINES:
         raise UnreadableBook(
-            f"{path.name} has more than {MOST_LINES:,} lines.",
+            f"{path.name} has more than {MAX_LINES:,} lines.",
             "Split it, or remove it from the folder.",
         )
-    if any(len(line) > LONGEST_LINE for line in lines):
+    if any(len(line) > MAX_LINE_LENGTH for line in lines):
         raise UnreadableBook(
-            f"{path.name} has a line of more than {LONGEST_LINE:,} characters.",
+            f"{path.name} has a line of more than {MAX_LINE_LENGTH:,} characters.",
             "Break the line, or remove the file.",
         )
     return text
 
 
-def _bytes(path: Path, within: Path) -> bytes:
-    if not str(path).isprintable() and str(path).encode("utf-8", "replace").decode() != str(path):
+def _read_bytes(path: Path, within: Path) -> bytes:
+    if not is_storable(str(path)):
         raise UnreadableBook(
             f"The file name {path.name!r} is not UTF-8.", "Rename the file, then run ingest again."
         )
     if not is_inside(path, within):
         raise UnreadableBook(
-            f"{path.name} leads out of the book's folder.", "Put the file itself into the folder."
+            f"{path.name} is a link to a place outside the book's folder.",
+            "Copy the file into the folder.",
         )
     try:
         size = path.stat().st_size
-        if size > LARGEST_FILE:
+        if size > MAX_FILE_BYTES:
             raise UnreadableBook(
-                f"{path.name} is larger than {LARGEST_FILE // 1_000_000} MB.",
+                f"{path.name} is larger than {MAX_FILE_BYTES // 1_000_000} MB.",
                 "Split it, or remove it from the folder.",
             )
         return path.read_bytes()
     except OSError as error:
-        raise UnreadableBook(
-            f"{path.name} cannot be opened ({error.strerror}).", "Check its permissions."
-        ) from error
+        raise make_open_error(path.name, error) from error

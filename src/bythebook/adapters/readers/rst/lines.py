@@ -1,4 +1,4 @@
-"""Lines of reStructuredText: which of them are markup, and which stand inside code or comments."""
+"""Lines of reStructuredText: which are markup, and which are inside code or comments."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ _BULLETS = re.compile(r"\s*(?:(?:[-*+]|\(?[A-Za-z0-9#]{1,3}[.)])\s+)*")
 _COMMENT = re.compile(r"\s*\.\.(?:\s+(?!_|\[|\||__)\S.*)?$")
 _OPTION = re.compile(r"\s*:([\w-]+):(?:\s+(.*))?$")
 
-# Their content is no markup.
+# Their content is not markup.
 LITERAL = frozenset(
     """code code-block sourcecode code-tab console highlight-block parsed-literal prompt terminal
     math raw graphviz digraph graph mermaid plantuml uml blockdiag seqdiag actdiag nwdiag
@@ -25,23 +25,23 @@ LITERAL = frozenset(
 class DirectiveLine:
     """A directive's first line."""
 
-    lead: str  # what stands before its two dots
+    lead: str  # text before the two dots
     name: str
     argument: str
 
 
 @dataclass(frozen=True, slots=True)
 class DirectiveBody:
-    """What is indented below a directive's first line."""
+    """The indented lines below a directive's first line."""
 
     options: Mapping[str, str]
-    content: Sequence[str]  # indented as written
+    content: Sequence[str]  # with the original indentation
     end: int  # number of the first line after it
 
 
-def markup_lines(lines: Sequence[str]) -> Iterator[tuple[int, str, DirectiveLine | None]]:
-    """Give the lines that are neither code nor comments, and the directives among them."""
-    literal: int | None = None  # indent of what opened the code or comment that we are in
+def iterate_markup_lines(lines: Sequence[str]) -> Iterator[tuple[int, str, DirectiveLine | None]]:
+    """Yield the lines that are neither code nor comments, and the directives among them."""
+    literal: int | None = None  # indent of the line that opened the current code or comment
     for number, line in enumerate(lines):
         text = line.lstrip()
         if literal is not None:
@@ -50,7 +50,7 @@ def markup_lines(lines: Sequence[str]) -> Iterator[tuple[int, str, DirectiveLine
             literal = None
         if not text:
             continue
-        directive = _directive(line) if ".. " in line and "::" in line else None
+        directive = _parse_directive(line) if ".. " in line and "::" in line else None
         yield number, line, directive
         if directive is not None:
             literal = len(directive.lead) if directive.name.lower() in LITERAL else None
@@ -58,17 +58,14 @@ def markup_lines(lines: Sequence[str]) -> Iterator[tuple[int, str, DirectiveLine
             alone = text.rstrip() == ".." and not any(lines[number + 1 : number + 2])
             literal = None if alone else len(line) - len(text)
         elif text.rstrip().endswith("::"):
-            literal = _text_indent(line)
+            literal = _measure_text_indent(line)
 
 
-def directive_body(lines: Sequence[str], number: int, directive: DirectiveLine) -> DirectiveBody:
-    """Give the options and the content of the directive on a line."""
-    end = number + 1
-    indent = len(directive.lead)
-    while end < len(lines) and (
-        not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent
-    ):
-        end += 1
+def read_directive_body(
+    lines: Sequence[str], number: int, directive: DirectiveLine
+) -> DirectiveBody:
+    """Return the options and the content of the directive on a line."""
+    end = find_indented_end(lines, number + 1, len(directive.lead))
     options: dict[str, str] = {}
     start = number + 1
     while start < end and (option := _OPTION.match(lines[start])):
@@ -81,13 +78,27 @@ def directive_body(lines: Sequence[str], number: int, directive: DirectiveLine) 
     return DirectiveBody(options, content, end)
 
 
-def _directive(line: str) -> DirectiveLine | None:
+def measure_indent(line: str) -> int:
+    """Count the white space at the start of a line."""
+    return len(line) - len(line.lstrip())
+
+
+def find_indented_end(lines: Sequence[str], start: int, indent: int) -> int:
+    """Find the first line from `start` on that is neither empty nor indented deeper."""
+    while start < len(lines) and (
+        not lines[start].strip() or measure_indent(lines[start]) > indent
+    ):
+        start += 1
+    return start
+
+
+def _parse_directive(line: str) -> DirectiveLine | None:
     match = _DIRECTIVE.match(line)
     if match is None:
         return None
     return DirectiveLine(match["lead"], match["name"], (match["argument"] or "").strip())
 
 
-def _text_indent(line: str) -> int:
+def _measure_text_indent(line: str) -> int:
     bullets = _BULLETS.match(line)
     return bullets.end() if bullets else 0

@@ -1,4 +1,4 @@
-"""A cheap look over a document: its titles, labels, tables of contents and terms."""
+"""Reads the outline of a document without parsing it: titles, labels, tables of contents, terms."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from bythebook.adapters.readers.rst.lines import (
     DirectiveBody,
     DirectiveLine,
-    directive_body,
-    markup_lines,
+    iterate_markup_lines,
+    measure_indent,
+    read_directive_body,
 )
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*$")
 _LABEL = re.compile(r"\s*\.\. _(`[^`]+`|(?:\\.|[^:\\]|:(?!\s|$))+):\s*$")
-_LONGEST_TITLE = 2000  # characters that are worth a look at their markup
+_MAX_TITLE_LENGTH = 2000  # characters; longer lines keep their markup
 _INLINE = (
     (re.compile(r":[\w+.:-]+:`([^`<>]*?)\s*<[^`<>]*>`"), r"\1"),  # a role with a title
     (re.compile(r":[\w+.:-]+:`~?(?:\w+\.)*([^`]*)`"), r"\1"),
@@ -28,17 +29,17 @@ _INLINE = (
 
 @dataclass(frozen=True, slots=True)
 class TocTree:
-    """A table of contents: what comes below the document that holds it."""
+    """A table of contents: the documents below the one that contains it."""
 
-    entries: tuple[tuple[str, str], ...]  # title if one is given, target
+    entries: tuple[tuple[str, str], ...]  # optional title, target
     caption: str = ""
     glob: bool = False
     reverse: bool = False
 
 
 @dataclass(slots=True)
-class Outline:
-    """What other documents may need to know of one."""
+class DocumentOutline:
+    """What other documents may need to know about a document."""
 
     title: str = ""
     titles: list[str] = field(default_factory=list)
@@ -48,13 +49,13 @@ class Outline:
     directives: set[str] = field(default_factory=set)
 
 
-def outline_of(text: str) -> Outline:
-    """Look over a document's source, code and comments left aside."""
+def read_outline(text: str) -> DocumentOutline:
+    """Read the outline from a document's source, ignoring code and comments."""
     lines = text.split("\n")
-    found = Outline()
-    waiting: list[str] = []  # labels whose title is yet to come
+    found = DocumentOutline()
+    waiting: list[str] = []  # labels that wait for the next title
     adorned = -1
-    for number, line, directive in markup_lines(lines):
+    for number, line, directive in iterate_markup_lines(lines):
         if label := _LABEL.match(line):
             waiting.append(re.sub(r"\\(.)", r"\1", label.group(1).strip("`")))
             continue
@@ -62,8 +63,10 @@ def outline_of(text: str) -> Outline:
             continue
         title, caption = "", ""
         if directive is not None:
-            caption = _directive(found, directive, directive_body(lines, number, directive))
-        elif title := _title(lines, number):
+            caption = _read_directive(
+                found, directive, read_directive_body(lines, number, directive)
+            )
+        elif title := _read_title(lines, number):
             adorned = number + 1
             found.titles.append(title)
             is_own = not lines[adorned].startswith(" ")
@@ -76,15 +79,15 @@ def outline_of(text: str) -> Outline:
     return found
 
 
-def plain_inline(text: str) -> str:
-    """Take the markup off a line's words."""
-    for pattern, words in _INLINE if len(text) <= _LONGEST_TITLE else ():
+def strip_inline_markup(text: str) -> str:
+    """Remove the inline markup from a line."""
+    for pattern, words in _INLINE if len(text) <= _MAX_TITLE_LENGTH else ():
         text = pattern.sub(words, text)
     return " ".join(text.split())
 
 
 def split_entry(text: str) -> tuple[str, str]:
-    """Part "title <target>" into both; a target alone has no title."""
+    """Split "title <target>"; a target alone has an empty title."""
     text = text.strip()
     title, mark, target = text.removesuffix(">").rpartition("<")
     if not text.endswith(">") or not mark or not target.strip() or ">" in target:
@@ -100,42 +103,38 @@ def _is_overline(lines: Sequence[str], number: int) -> bool:
     )
 
 
-def _title(lines: Sequence[str], number: int) -> str:
-    """Give the words of the heading on a line, or nothing; one inside a directive is indented."""
+def _read_title(lines: Sequence[str], number: int) -> str:
+    """Return the text of the heading on a line, or nothing; one inside a directive is indented."""
     line = lines[number].rstrip()
     below = lines[number + 1].rstrip() if number + 1 < len(lines) else ""
     if not below or not _ADORNMENT.match(below.lstrip()) or _ADORNMENT.match(line.lstrip()):
         return ""
     above = lines[number - 1].rstrip() if number else ""
-    if above != below and (above or _indent(line) != _indent(below)):  # the end of a paragraph
-        return ""
+    if above != below and (above or measure_indent(line) != measure_indent(below)):
+        return ""  # the end of a paragraph
     is_long_enough = len(below.strip()) >= len(line.strip()) or len(below.strip()) >= 4
-    return plain_inline(line) if is_long_enough else ""
+    return strip_inline_markup(line) if is_long_enough else ""
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _directive(found: Outline, directive: DirectiveLine, body: DirectiveBody) -> str:
-    """Note what a directive tells of its document; give the caption that it shows."""
+def _read_directive(found: DocumentOutline, directive: DirectiveLine, body: DirectiveBody) -> str:
+    """Add a directive to the outline and return its caption."""
     name = directive.name.lower()
     found.directives.add(name)
-    caption = plain_inline(body.options.get("caption", ""))
+    caption = strip_inline_markup(body.options.get("caption", ""))
     if name == "toctree":
-        found.toctrees.append(_toctree(body))
+        found.toctrees.append(_read_toctree(body))
     elif name == "glossary":
-        found.terms.extend(_terms(body.content))
+        found.terms.extend(_iterate_terms(body.content))
     elif name in {"table", "list-table", "csv-table", "rubric", "admonition", "topic"}:
-        caption = plain_inline(directive.argument)
+        caption = strip_inline_markup(directive.argument)
     elif name == "figure":
-        caption = plain_inline(" ".join(_first_paragraph(body.content)))
+        caption = strip_inline_markup(" ".join(_iterate_first_paragraph(body.content)))
     if label := body.options.get("name"):
         found.labels.setdefault(label, caption)
     return caption
 
 
-def _toctree(body: DirectiveBody) -> TocTree:
+def _read_toctree(body: DirectiveBody) -> TocTree:
     entries = (line.strip() for line in body.content)
     return TocTree(
         tuple(split_entry(entry) for entry in entries if entry and not entry.startswith("#")),
@@ -145,15 +144,15 @@ def _toctree(body: DirectiveBody) -> TocTree:
     )
 
 
-def _terms(content: Sequence[str]) -> Iterator[str]:
+def _iterate_terms(content: Sequence[str]) -> Iterator[str]:
     filled = [line for line in content if line.strip()]
-    least = min(map(_indent, filled), default=0)
+    least = min(map(measure_indent, filled), default=0)
     for line in filled:
-        if _indent(line) == least and not line.lstrip().startswith(".. "):
-            yield plain_inline(line.split(" : ")[0])
+        if measure_indent(line) == least and not line.lstrip().startswith(".. "):
+            yield strip_inline_markup(line.split(" : ")[0])
 
 
-def _first_paragraph(content: Sequence[str]) -> Iterator[str]:
+def _iterate_first_paragraph(content: Sequence[str]) -> Iterator[str]:
     begun = False
     for line in content:
         if line.strip():

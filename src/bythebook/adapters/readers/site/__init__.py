@@ -1,1 +1,1 @@
-"""Web sites read as books: politely, within bounds, and never into a private network."""
+"""Web sites read as books: with pauses, within limits, and never from a private network."""

@@ -1,4 +1,4 @@
-"""What was fetched, kept in one SQLite file per start address, so that only changes travel again."""
+"""Caches fetched pages in one SQLite file per start address, so that only changes are fetched again."""
 
 import hashlib
 import sqlite3
@@ -15,38 +15,38 @@ CREATE TABLE IF NOT EXISTS pages (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unfinished (run TEXT PRIMARY KEY);
 """
-_RESUMABLE = 3600.0  # seconds for which a stopped run's pages are taken without asking again
+_RESUME_SECONDS = 3600.0  # during which pages of an interrupted run are reused without a request
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A page as it was last fetched."""
+class CachedPage:
+    """A page as last fetched."""
 
     etag: str
     last_modified: str
     content_type: str
     body: bytes
-    current: bool  # fetched by a run that was stopped just now, or by this one
+    current: bool  # fetched by this run, or by one interrupted recently
 
 
 class FetchCache:
-    """Pages by address; never a reason to fail: without it all is fetched anew."""
+    """Pages by address; a failure of the cache only means that all pages are fetched again."""
 
     def __init__(self, folder: Path, start: str) -> None:
         self._path = folder / f"{hashlib.sha256(start.encode()).hexdigest()[:24]}.sqlite3"
         self._run = f"{time.time():.6f}"
-        self._connection = _opened(self._path)
+        self._connection = _open_database(self._path)
         rows = self._execute("SELECT run FROM unfinished")
         self._resumed = frozenset(str(row[0]) for row in rows)
         self._execute("INSERT OR IGNORE INTO unfinished VALUES (?)", self._run)
 
     @property
     def usable(self) -> bool:
-        """Say whether anything is kept at all."""
+        """Whether the cache works."""
         return self._connection is not None
 
-    def get(self, url: str) -> Kept | None:
-        """Give a page as it was last fetched, if it was."""
+    def get(self, url: str) -> CachedPage | None:
+        """Return a page as last fetched; None if it was not."""
         rows = self._execute(
             "SELECT etag, last_modified, content_type, body, fetched_at, run"
             " FROM pages WHERE url = ?",
@@ -61,36 +61,36 @@ class FetchCache:
             body = zlib.decompress(packed)
         except zlib.error:
             return None
-        fresh = 0 <= time.time() - fetched_at < _RESUMABLE
+        fresh = 0 <= time.time() - fetched_at < _RESUME_SECONDS
         current = run == self._run or (run in self._resumed and fresh)
-        return Kept(str(etag), str(last_modified), str(content_type), body, current=current)
+        return CachedPage(str(etag), str(last_modified), str(content_type), body, current=current)
 
-    def put(self, url: str, kept: Kept) -> None:
-        """Keep a page; it is there whole or not at all, whatever happens next."""
+    def put(self, url: str, cached: CachedPage) -> None:
+        """Store a page completely or not at all."""
         self._execute(
             "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)",
-            url, kept.etag, kept.last_modified, kept.content_type,
-            zlib.compress(kept.body), time.time(), self._run,
+            url, cached.etag, cached.last_modified, cached.content_type,
+            zlib.compress(cached.body), time.time(), self._run,
         )  # fmt: skip
 
     def touch(self, url: str) -> None:
-        """Note that a page is still what it was."""
+        """Record that a page is unchanged."""
         self._execute(
             "UPDATE pages SET run = ?, fetched_at = ? WHERE url = ?", self._run, time.time(), url
         )
 
     def drop(self, url: str) -> None:
-        """Forget a page."""
+        """Delete a page."""
         self._execute("DELETE FROM pages WHERE url = ?", url)
 
     def finish(self, *, whole: bool) -> None:
-        """End a run; a whole one leaves only the pages that it saw."""
+        """End a run; a complete run keeps only the pages that it saw."""
         self._execute("DELETE FROM unfinished")
         if whole:
             self._execute("DELETE FROM pages WHERE run != ?", self._run)
 
     def close(self) -> None:
-        """Close the file; a run that was not finished can be taken up by the next."""
+        """Close the file; the next run can continue an unfinished one."""
         if self._connection:
             self._connection.close()
             self._connection = None
@@ -105,8 +105,8 @@ class FetchCache:
             return []
 
 
-def _opened(path: Path) -> sqlite3.Connection | None:
-    """Open the file, anew if it is damaged; none if there cannot be any."""
+def _open_database(path: Path) -> sqlite3.Connection | None:
+    """Open the database, and recreate it if it is damaged; None if that is impossible."""
     for _ in range(2):
         connection: sqlite3.Connection | None = None
         try:

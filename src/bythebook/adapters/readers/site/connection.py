@@ -1,4 +1,4 @@
-"""One HTTP connection to an address that was checked, each request under one deadline."""
+"""One HTTP connection to a checked address, with a deadline for each request."""
 
 import http.client
 import io
@@ -10,15 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bythebook.adapters.readers.site.address import WebAddress
-from bythebook.adapters.readers.site.inflate import inflated
+from bythebook.adapters.readers.site.inflate import inflate
 from bythebook.adapters.readers.site.limits import FetchFailed
 
 _PIECE = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a server answered to one request."""
+class ServerResponse:
+    """The response of a server to one request."""
 
     status: int
     headers: Mapping[str, str]  # by lower-case name
@@ -26,60 +26,71 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is asked for: nothing else is read."""
+class ExpectedContent:
+    """The content that a request accepts; nothing else is read."""
 
     name: str
     types: frozenset[str]
-    most: int  # bytes, inflated
+    most: int  # bytes after decompression
 
 
 class PinnedConnection:
-    """Talks to one origin at the very numbers that were checked, never to what a name says later."""
+    """Connects to one origin at the checked IP addresses only, and does not resolve its name again."""
 
     def __init__(self, address: WebAddress, numbers: Sequence[str]) -> None:
         self.origin = address.origin
-        self._link = _Link(address, numbers)
+        self._http = _PinnedHttpConnection(address, numbers)
 
     def get(
-        self, address: WebAddress, headers: Mapping[str, str], *, deadline: float, wanted: Wanted
-    ) -> Answer:
-        """Ask for an address; raise FetchFailed, OSError or HTTPException if it does not come whole."""
-        reused = self._link.sock is not None
+        self,
+        address: WebAddress,
+        headers: Mapping[str, str],
+        *,
+        deadline: float,
+        expected: ExpectedContent,
+    ) -> ServerResponse:
+        """Request an address; raise FetchFailed, OSError or HTTPException if the response is incomplete."""
+        reused = self._http.sock is not None
         try:
-            response = self._ask(address, headers, deadline)
+            response = self._send_request(address, headers, deadline)
         except (http.client.HTTPException, OSError):
             self.close()
             if not reused:
                 raise
-            response = self._ask(address, headers, deadline)  # the server had hung up meanwhile
-        return self._answer(response, wanted)
+            # The server had closed the connection in the meantime.
+            response = self._send_request(address, headers, deadline)
+        return self._read_response(response, expected)
 
     def close(self) -> None:
-        """Hang up."""
-        self._link.close()
+        """Close the connection."""
+        self._http.close()
 
-    def _ask(
+    def _send_request(
         self, address: WebAddress, headers: Mapping[str, str], deadline: float
     ) -> http.client.HTTPResponse:
-        self._link.until(deadline)
-        self._link.request("GET", address.target, headers={"Host": address.authority, **headers})
-        return self._link.getresponse()
+        self._http.set_deadline(deadline)
+        self._http.request("GET", address.target, headers={"Host": address.authority, **headers})
+        return self._http.getresponse()
 
-    def _answer(self, response: http.client.HTTPResponse, wanted: Wanted) -> Answer:
+    def _read_response(
+        self, response: http.client.HTTPResponse, expected: ExpectedContent
+    ) -> ServerResponse:
         headers = {name.lower(): value for name, value in response.getheaders()}
         try:
-            body = self._body(response, headers, wanted)
+            body = self._read_body(response, headers, expected)
         except BaseException:
             self.close()
             response.close()
             raise
-        return Answer(response.status, headers, body)
+        return ServerResponse(response.status, headers, body)
 
-    def _body(
-        self, response: http.client.HTTPResponse, headers: Mapping[str, str], wanted: Wanted
+    def _read_body(
+        self,
+        response: http.client.HTTPResponse,
+        headers: Mapping[str, str],
+        expected: ExpectedContent,
     ) -> bytes:
-        """Read the body of a page; those of errors and redirects are only cleared away."""
+        """Read the body of a page; bodies of errors and redirects are discarded."""
         if response.status != http.client.OK:
             if response.length is None or response.length > _PIECE:
                 self.close()
@@ -88,19 +99,19 @@ class PinnedConnection:
                 response.read()
             return b""
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in wanted.types:
+        if kind not in expected.types:
             raise FetchFailed(
-                f"Its type is {kind[:80] or 'not said'}, not {wanted.name}.", status=200
+                f"Its type is {kind[:80] or 'unknown'}, not {expected.name}.", status=200
             )
         encoding = headers.get("content-encoding", "")
-        body = b"".join(inflated(_pieces(response), encoding, wanted.most))
-        if response.length:  # the server hung up early
+        body = b"".join(inflate(_iterate_pieces(response), encoding, expected.most))
+        if response.length:  # the server closed the connection early
             raise http.client.IncompleteRead(body)
         return body
 
 
-class _Link(http.client.HTTPConnection):
-    """An HTTP connection whose name is only said, not looked up."""
+class _PinnedHttpConnection(http.client.HTTPConnection):
+    """An HTTP connection that sends the host name but does not resolve it."""
 
     def __init__(self, address: WebAddress, numbers: Sequence[str]) -> None:
         super().__init__(address.host, address.port)
@@ -108,7 +119,7 @@ class _Link(http.client.HTTPConnection):
         self._numbers = numbers
         self._deadline = 0.0
 
-    def until(self, deadline: float) -> None:
+    def set_deadline(self, deadline: float) -> None:
         self._deadline = deadline
         if isinstance(self.sock, _DeadlineSocket):
             self.sock.deadline = deadline
@@ -118,20 +129,20 @@ class _Link(http.client.HTTPConnection):
         for number in self._numbers[:3]:
             try:
                 plain = socket.create_connection(
-                    (number, self._address.port), _left(self._deadline)
+                    (number, self._address.port), _seconds_left(self._deadline)
                 )
-                self.sock = _DeadlineSocket(self._secured(plain), self._deadline)
+                self.sock = _DeadlineSocket(self._wrap_tls(plain), self._deadline)
             except OSError as error:
                 failure = error
             else:
                 return
         raise failure
 
-    def _secured(self, plain: socket.socket) -> socket.socket:
+    def _wrap_tls(self, plain: socket.socket) -> socket.socket:
         if self._address.scheme == "http":
             return plain
         try:
-            plain.settimeout(_left(self._deadline))
+            plain.settimeout(_seconds_left(self._deadline))
             context = ssl.create_default_context()
             return context.wrap_socket(plain, server_hostname=self._address.host)
         except BaseException:
@@ -140,7 +151,7 @@ class _Link(http.client.HTTPConnection):
 
 
 class _DeadlineSocket:
-    """A socket that ends all reading and writing at one moment, however slowly bytes drip in."""
+    """A socket with one deadline for all reading and writing, however slowly bytes arrive."""
 
     def __init__(self, plain: socket.socket, deadline: float) -> None:
         self._plain = plain
@@ -149,32 +160,32 @@ class _DeadlineSocket:
         self.deadline = deadline
 
     def sendall(self, content: bytes) -> None:
-        self._plain.settimeout(_left(self.deadline))
+        self._plain.settimeout(_seconds_left(self.deadline))
         self._plain.sendall(content)
 
     def recv_into(self, buffer: memoryview) -> int:
-        self._plain.settimeout(_left(self.deadline))
+        self._plain.settimeout(_seconds_left(self.deadline))
         return self._plain.recv_into(buffer)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         self._files += 1
-        return io.BufferedReader(_Incoming(self), _PIECE)
+        return io.BufferedReader(_SocketReader(self), _PIECE)
 
     def close(self) -> None:
-        """Hang up once the answer that is being read is done with: it may end with the connection."""
+        """Close the socket after the current response is read: it may end with the connection."""
         self._hung_up = True
         if self._files <= 0:
             with suppress(OSError):
                 self._plain.close()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         self._files -= 1
         if self._hung_up:
             self.close()
 
 
-class _Incoming(io.RawIOBase):
-    """What comes in on a socket, as a file."""
+class _SocketReader(io.RawIOBase):
+    """The incoming bytes of a socket, as a file."""
 
     def __init__(self, source: _DeadlineSocket) -> None:
         super().__init__()
@@ -188,17 +199,17 @@ class _Incoming(io.RawIOBase):
 
     def close(self) -> None:
         if not self.closed:
-            self._source.let_go()
+            self._source.release()
         super().close()
 
 
-def _left(deadline: float) -> float:
+def _seconds_left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError("the deadline has passed")
     return left
 
 
-def _pieces(response: http.client.HTTPResponse) -> Iterator[bytes]:
+def _iterate_pieces(response: http.client.HTTPResponse) -> Iterator[bytes]:
     while piece := response.read(_PIECE):
         yield piece

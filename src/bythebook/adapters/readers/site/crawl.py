@@ -1,43 +1,44 @@
-"""The way through a site: from its sitemap or from link to link, each page once."""
+"""Crawls a site: from its sitemap or from link to link, each page once."""
 
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from bythebook.adapters.readers.html.beside import beside_warning, is_beside
-from bythebook.adapters.readers.html.menu import MenuEntry
-from bythebook.adapters.readers.html.survey import Look, RawPage, Surveyor
-from bythebook.adapters.readers.html.web_pages import WebPage
+from bythebook.adapters.readers.html.book.generated_pages import is_generated_page, warn_left_out
+from bythebook.adapters.readers.html.book.menu import MenuEntry
+from bythebook.adapters.readers.html.book.survey import PageSurvey, RawPage, Surveyor
+from bythebook.adapters.readers.html.book.web_pages import WebPage
 from bythebook.adapters.readers.site.address import WebAddress
-from bythebook.adapters.readers.site.connection import Wanted
-from bythebook.adapters.readers.site.fetch import Fetched, Fetcher
+from bythebook.adapters.readers.site.connection import ExpectedContent
+from bythebook.adapters.readers.site.fetch import FetchedPage, Fetcher
 from bythebook.adapters.readers.site.limits import FetchFailed, OutOfBounds, SiteLimits
-from bythebook.adapters.readers.site.scope import Scope
+from bythebook.adapters.readers.site.scope import SiteScope
+from bythebook.adapters.readers.source_file import skip_unreadable
 from bythebook.domain.books import Skipped
 from bythebook.errors import UnreadableBook
 
 PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-_MOST_KNOWN = 50_000  # addresses remembered
+_MAX_KNOWN = 50_000  # addresses
 
 
 @dataclass(slots=True)
-class Journey:
-    """What a crawl found, as it grows."""
+class CrawlResult:
+    """What a crawl has found so far."""
 
     pages: dict[str, WebPage] = field(default_factory=dict)  # by key
     aliases: dict[str, str] = field(default_factory=dict)
-    canonical: dict[str, WebAddress] = field(default_factory=dict)  # what pages call their own
-    gone: set[str] = field(default_factory=set)
+    canonical: dict[str, WebAddress] = field(default_factory=dict)  # declared by pages
+    missing: set[str] = field(default_factory=set)
     skipped: list[Skipped] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    beside: list[str] = field(default_factory=list)  # no part of the book
+    generated: list[str] = field(default_factory=list)  # not part of the book
     contents: tuple[MenuEntry, ...] = ()
     menu: tuple[MenuEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Stop:
+class _QueuedPage:
     """A page to fetch."""
 
     address: WebAddress
@@ -45,158 +46,160 @@ class _Stop:
 
 
 class Crawl:
-    """One way through a site."""
+    """One crawl of a site."""
 
-    def __init__(self, fetcher: Fetcher, scope: Scope, limits: SiteLimits) -> None:
+    def __init__(self, fetcher: Fetcher, scope: SiteScope, limits: SiteLimits) -> None:
         self._fetcher = fetcher
         self._scope = scope
         self._limits = limits
-        self._wanted = Wanted("a web page", PAGE_TYPES, limits.page_bytes)
-        self._surveyor = Surveyor(scope.key_of)
+        self._expected = ExpectedContent("a web page", PAGE_TYPES, limits.page_bytes)
+        self._surveyor = Surveyor(scope.find_key)
         self._bodies: dict[bytes, str] = {}  # keys by the body's hash
         self._known: set[str] = set()
-        self._queue: deque[_Stop] = deque()
+        self._queue: deque[_QueuedPage] = deque()
         self._from_sitemap = False
         self._too_deep: set[str] = set()
-        self.journey = Journey()
-        self.is_whole = True  # until a limit ends it
+        self.result = CrawlResult()
+        self.is_whole = True  # until a limit stops it
 
-    def run(self, start: Fetched, listed: Iterable[WebAddress]) -> Journey:
-        """Fetch all pages; what could not be is told in the journey."""
+    def run(self, start: FetchedPage, listed: Iterable[WebAddress]) -> CrawlResult:
+        """Fetch all pages; failures are recorded in the result."""
         pages = [address for address in listed if self._scope.holds(address)]
         self._from_sitemap = len(pages) > 1
         self._known.add(start.address.key)
         self._enqueue(pages, 0)
         try:
-            self._take(start, 0)
+            self._add_page(start, 0)
             while self._queue:
-                self._visit(self._next())
+                self._fetch_page(self._take_next())
         except OutOfBounds as bound:
-            self.journey.warnings.append(f"{bound} {len(self._queue):,} known pages were not read.")
+            self.result.warnings.append(f"{bound} {len(self._queue):,} known pages were not read.")
             self.is_whole = False
         if deeper := self._too_deep - self._known:
-            self.journey.warnings.append(
+            self.result.warnings.append(
                 f"{len(deeper):,} pages are more than {self._limits.depth} links away from the"
                 " start page and were not read."
             )
-        self.journey.warnings += beside_warning(self.journey.beside)
-        return self.journey
+        self.result.warnings += warn_left_out(self.result.generated)
+        return self.result
 
-    def _next(self) -> _Stop:
-        if len(self.journey.pages) >= self._limits.pages:
+    def _take_next(self) -> _QueuedPage:
+        if len(self.result.pages) >= self._limits.pages:
             raise OutOfBounds(f"The limit of {self._limits.pages:,} pages was reached.")
         return self._queue.popleft()
 
-    def _visit(self, stop: _Stop) -> None:
+    def _fetch_page(self, queued: _QueuedPage) -> None:
         try:
-            fetched = self._fetcher.get(stop.address, self._wanted)
+            fetched = self._fetcher.get(queued.address, self._expected)
         except OutOfBounds:
-            self._queue.appendleft(stop)
+            self._queue.appendleft(queued)
             raise
         except FetchFailed as failure:
-            self.journey.skipped.append(Skipped(stop.address.text, failure.reason))
+            self.result.skipped.append(Skipped(queued.address.text, failure.reason))
             if failure.is_gone:
-                self.journey.gone.add(stop.address.key)
+                self.result.missing.add(queued.address.key)
             return
         key = fetched.address.key
-        if key != stop.address.key:
-            self.journey.aliases[stop.address.key] = key
+        if key != queued.address.key:
+            self.result.aliases[queued.address.key] = key
             if key in self._known:
                 return
             self._known.add(key)
             if not self._scope.holds(fetched.address):
-                self.journey.skipped.append(
-                    Skipped(stop.address.text, f"It redirects to {fetched.address.text}.")
+                self.result.skipped.append(
+                    Skipped(queued.address.text, f"It redirects to {fetched.address.text}.")
                 )
                 return
-        self._take(fetched, stop.depth)
+        self._add_page(fetched, queued.depth)
 
-    def _take(self, fetched: Fetched, depth: int) -> None:
-        """Look a page over, take it into the book, follow its links."""
+    def _add_page(self, fetched: FetchedPage, depth: int) -> None:
+        """Survey a page, add it to the book and follow its links."""
         address, key = fetched.address, fetched.address.key
         twin = self._bodies.setdefault(hashlib.sha256(fetched.body).digest(), key)
         if twin != key:
-            self.journey.aliases[key] = twin
+            self.result.aliases[key] = twin
             return
-        raw = RawPage.of(fetched.body, fetched.encoding)
+        raw = RawPage.pack(fetched.body, fetched.encoding)
         try:
-            look = self._surveyor.look(raw, address.text)
+            survey = self._surveyor.survey(raw, address.text)
         except UnreadableBook as error:
-            self.journey.skipped.append(Skipped(address.text, f"{error.what} {error.help_message}"))
+            self.result.skipped.append(skip_unreadable(address.text, error))
             return
-        if look.moved_to:
-            self._move(look, address, depth)
+        if survey.moved_to:
+            self._follow_redirect(survey, address, depth)
             return
-        if is_beside(address.path[1:], look) and key != self._scope.start.key:
-            self.journey.beside.append(address.text)
+        if is_generated_page(address.path[1:], survey) and key != self._scope.start.key:
+            self.result.generated.append(address.text)
             return
-        url = self._own_address(look, address)
-        if look.may_index:
-            page = WebPage(key, self._scope.path_of(address), address.text, url, raw, look.survey)
-            self.journey.pages[key] = page
+        url = self._find_canonical_address(survey, address)
+        if survey.may_index:
+            path = self._scope.make_path(address)
+            self.result.pages[key] = WebPage(key, path, address.text, url, raw, survey.summary)
         else:
-            self.journey.skipped.append(Skipped(address.text, "It asks not to be indexed."))
+            self.result.skipped.append(Skipped(address.text, "It asks not to be indexed."))
         if key == self._scope.start.key:
-            self.journey.contents = look.contents
-            self._read_menu(look.menu_frame, address)
-        self._follow(look, address, depth)
+            self.result.contents = survey.contents
+            self._read_menu(survey.menu_frame, address)
+        self._follow(survey, address, depth)
 
-    def _move(self, look: Look, address: WebAddress, depth: int) -> None:
-        """Go on to where a page sends its readers by itself."""
-        for target in self._targets(look, [look.moved_to], address):
-            self.journey.aliases[address.key] = target.key
+    def _follow_redirect(self, survey: PageSurvey, address: WebAddress, depth: int) -> None:
+        """Follow a page's redirect."""
+        for target in self._find_targets(survey, [survey.moved_to], address):
+            self.result.aliases[address.key] = target.key
             self._enqueue([target], depth)
 
-    def _own_address(self, look: Look, address: WebAddress) -> str:
-        """Give the address a page calls its own, if that is another spelling of where it is."""
-        found = self._scope.find(address.text, "", look.canonical) if look.canonical else None
+    def _find_canonical_address(self, survey: PageSurvey, address: WebAddress) -> str:
+        """Return the page's canonical address if it is another spelling of the fetched address."""
+        found = (
+            self._scope.find_page(address.text, "", survey.canonical) if survey.canonical else None
+        )
         if found is None:
             return address.text
         own = found[0]
         if own.key == address.key:
             return own.text
-        self.journey.canonical[address.key] = own
+        self.result.canonical[address.key] = own
         self._enqueue([own], self._limits.depth)
         return address.text
 
     def _read_menu(self, source: str, address: WebAddress) -> None:
-        """Read a menu that is a page of its own, as mdBook makes one for readers without scripts."""
-        found = self._scope.find(address.text, "", source) if source else None
+        """Read a menu in a separate page, which mdBook provides for readers without scripts."""
+        found = self._scope.find_page(address.text, "", source) if source else None
         if found is None:
             return
         try:
-            fetched = self._fetcher.get(found[0], self._wanted)
-            raw = RawPage.of(fetched.body, fetched.encoding)
-            look = self._surveyor.look(raw, fetched.address.text)
+            fetched = self._fetcher.get(found[0], self._expected)
+            raw = RawPage.pack(fetched.body, fetched.encoding)
+            survey = self._surveyor.survey(raw, fetched.address.text)
         except (FetchFailed, UnreadableBook):
             return
         self._known |= {found[0].key, fetched.address.key}
-        self.journey.menu = self._surveyor.menu_page(raw, fetched.address.text)
-        self._enqueue(self._targets(look, look.links, fetched.address), 1)
+        self.result.menu = self._surveyor.read_menu_page(raw, fetched.address.text)
+        self._enqueue(self._find_targets(survey, survey.links, fetched.address), 1)
 
-    def _follow(self, look: Look, address: WebAddress, depth: int) -> None:
-        if not look.may_follow:
+    def _follow(self, survey: PageSurvey, address: WebAddress, depth: int) -> None:
+        if not survey.may_follow:
             return
-        hrefs = look.links
-        if self._from_sitemap:  # what is not listed counts only where the text itself leads there
-            article = set(look.survey.article_links)
+        hrefs = survey.links
+        if self._from_sitemap:  # unlisted pages count only if the text links to them
+            article = set(survey.summary.article_links)
             hrefs = tuple(href for href in hrefs if href in article)
-        targets = self._targets(look, hrefs, address)
+        targets = self._find_targets(survey, hrefs, address)
         if depth < (1 if self._from_sitemap else self._limits.depth):
             self._enqueue(targets, depth + 1)
         else:
             self._too_deep.update(target.key for target in targets)
 
-    def _targets(
-        self, look: Look, hrefs: Iterable[str], address: WebAddress
+    def _find_targets(
+        self, survey: PageSurvey, hrefs: Iterable[str], address: WebAddress
     ) -> Iterator[WebAddress]:
         for href in hrefs:
-            if found := self._scope.find(address.text, look.survey.base, href):
+            if found := self._scope.find_page(address.text, survey.summary.base, href):
                 yield found[0]
 
     def _enqueue(self, addresses: Iterable[WebAddress], depth: int) -> None:
         for address in addresses:
-            if address.key in self._known or len(self._known) >= _MOST_KNOWN:
+            if address.key in self._known or len(self._known) >= _MAX_KNOWN:
                 continue
             self._known.add(address.key)
-            self._queue.append(_Stop(address, depth))
+            self._queue.append(_QueuedPage(address, depth))

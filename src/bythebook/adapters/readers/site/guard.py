@@ -1,4 +1,4 @@
-"""The guard at the door: which hosts may be reached, and at which of their addresses."""
+"""Decides which hosts may be reached, and at which IP addresses."""
 
 import ipaddress
 import socket
@@ -30,29 +30,28 @@ class HostGuard:
 
     def allows(self, address: WebAddress) -> bool:
         """Say whether the operator named this host, with or without its port."""
-        bracketed = f"[{address.host}]" if ":" in address.host else address.host
-        names = {address.host, bracketed, f"{bracketed}:{address.port}"}
+        names = {address.host, address.written_host, address.host_and_port}
         return not names.isdisjoint(self._allowed)
 
-    def addresses(self, address: WebAddress) -> tuple[str, ...]:
-        """Give the numeric addresses to connect to; the same ones for the whole run."""
+    def resolve(self, address: WebAddress) -> tuple[str, ...]:
+        """Return the IP addresses to connect to, the same for the whole run."""
         place = (address.host, address.port)
         if place not in self._resolved:
-            self._resolved[place] = self._checked(address)
+            self._resolved[place] = self._resolve_and_check(address)
         return self._resolved[place]
 
-    def _checked(self, address: WebAddress) -> tuple[str, ...]:
+    def _resolve_and_check(self, address: WebAddress) -> tuple[str, ...]:
         found = _resolve(address)
         if not self.allows(address) and any(is_forbidden(number) for number in found):
             raise HostRefused(
                 f"{address.authority} leads into a private network. To allow it, add "
-                f"{address.host}:{address.port} to BYTHEBOOK_ALLOWED_HOSTS."
+                f"{address.host_and_port} to BYTHEBOOK_ALLOWED_HOSTS."
             )
         return found
 
 
 def is_forbidden(text: str) -> bool:
-    """Say whether an address is anything but a public one of a single host."""
+    """Return True for any address except a public unicast address."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

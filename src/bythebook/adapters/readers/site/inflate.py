@@ -1,4 +1,4 @@
-"""Compressed bodies, inflated in small steps: a bomb is seen before it fills the memory."""
+"""Decompresses bodies in small steps, so that a bomb is detected before it fills the memory."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from bythebook.adapters.readers.site.limits import FetchFailed
 
 _STEP = 64 * 1024
+_MAX_RATIO = 200  # inflated to packed; markup packs a hundredfold at the very most
 _WINDOWS = {
     "gzip": zlib.MAX_WBITS | 16,
     "x-gzip": zlib.MAX_WBITS | 16,
@@ -13,8 +14,8 @@ _WINDOWS = {
 }
 
 
-def inflated(pieces: Iterable[bytes], encoding: str, most: int) -> Iterator[bytes]:
-    """Inflate a body piece by piece; raise FetchFailed once it is more than it may be."""
+def inflate(pieces: Iterable[bytes], encoding: str, most: int) -> Iterator[bytes]:
+    """Decompress a body piece by piece; raise FetchFailed above the size limit."""
     stream = _stream(encoding.strip().lower())
     coming = size = 0
     for piece in pieces:
@@ -22,10 +23,18 @@ def inflated(pieces: Iterable[bytes], encoding: str, most: int) -> Iterator[byte
         for part in stream.parts(piece) if stream else (piece,):
             size += len(part)
             if max(coming, size) > most:
-                raise FetchFailed(f"It is larger than {most:,} bytes.", status=200)
+                read = coming - stream.waiting_bytes if stream else coming
+                raise _too_large(read, size, most)
             yield part
     if stream:
         yield stream.end()
+
+
+def _too_large(packed: int, size: int, most: int) -> FetchFailed:
+    if size > packed * _MAX_RATIO:
+        what = f"It is a decompression bomb: {packed:,} bytes inflate to more than {most:,}."
+        return FetchFailed(what, status=200)
+    return FetchFailed(f"It is larger than {most:,} bytes.", status=200)
 
 
 def _stream(encoding: str) -> "_Stream | None":
@@ -37,11 +46,16 @@ def _stream(encoding: str) -> "_Stream | None":
 
 
 class _Stream:
-    """One compressed stream; what follows its end is not read."""
+    """One compressed stream; anything after its end is ignored."""
 
     def __init__(self, window: int) -> None:
         self._inflate = zlib.decompressobj(window)
         self._may_be_bare = window == zlib.MAX_WBITS  # some send deflate without its header
+
+    @property
+    def waiting_bytes(self) -> int:
+        """How much of the last piece is not inflated yet."""
+        return len(self._inflate.unconsumed_tail)
 
     def parts(self, piece: bytes) -> Iterator[bytes]:
         yield b""  # a piece that inflates to nothing is counted as well

@@ -1,4 +1,4 @@
-"""What a run over a web site may take, and how it says that it may take no more."""
+"""Limits of a run over a web site, and the errors raised when they are reached."""
 
 import time
 from dataclasses import dataclass, field
@@ -10,66 +10,66 @@ USER_AGENT = f"ByTheBook/{__version__}"
 
 @dataclass(frozen=True, slots=True)
 class SiteLimits:
-    """Bounds of a run over one site."""
+    """Limits of a run over one site."""
 
     pages: int = 2_000
-    depth: int = 5  # links from the start page, where no sitemap lists the pages
-    page_bytes: int = 5_000_000  # inflated
-    total_bytes: int = 200_000_000  # inflated, in all
+    depth: int = 5  # links from the start page, if there is no sitemap
+    page_bytes: int = 5_000_000  # after decompression
+    total_bytes: int = 200_000_000  # after decompression
     total_seconds: float = 900.0
     request_seconds: float = 20.0
-    pause_seconds: float = 0.1  # between two requests
-    longest_crawl_delay: float = 5.0  # seconds that robots.txt may ask for between two requests
-    longest_retry_wait: float = 5.0  # seconds that a busy server may ask for
+    pause_seconds: float = 0.1  # between requests
+    longest_crawl_delay: float = 5.0  # seconds; the maximum that robots.txt may ask for
+    longest_retry_wait: float = 5.0  # seconds; the maximum that a busy server may ask for
     redirects: int = 5
     retries: int = 2
-    failures_in_a_row: int = 8  # unanswered requests after which the server is taken as down
+    failures_in_a_row: int = 8  # requests without a response after which the server counts as down
 
 
 class FetchFailed(Exception):
-    """One address could not be fetched; the reason is a sentence for a person."""
+    """An address could not be fetched; the reason is a sentence for people."""
 
     def __init__(self, reason: str, *, status: int = 0, may_pass: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.status = status  # of the answer; none if no whole one came
-        self.may_pass = may_pass  # asking again at once may help
+        self.status = status  # 0 without a complete response
+        self.may_pass = may_pass  # whether a retry may help
 
     @property
     def is_gone(self) -> bool:
-        """The server says that there is nothing at the address."""
+        """Whether the server says that there is nothing at the address."""
         return self.status in {404, 410}
 
 
 class HostRefused(FetchFailed):
-    """The address is one that may not be reached."""
+    """The address may not be reached."""
 
 
 class OutOfBounds(Exception):
-    """The run used up one of its limits; the sentence says which."""
+    """The run reached one of its limits; the message says which."""
 
 
 @dataclass(slots=True)
-class Budget:
+class CrawlBudget:
     """What is left of a run's limits."""
 
     limits: SiteLimits
     started: float = field(default_factory=time.monotonic)
     bytes_read: int = 0
-    failures: int = 0  # in a row
+    failures: int = 0  # consecutive
 
     def request_deadline(self) -> float:
-        """Give the moment by which the next request must be done, or raise OutOfBounds."""
+        """Return the deadline of the next request, or raise OutOfBounds."""
         now = time.monotonic()
         end = self.started + self.limits.total_seconds
         if now >= end:
             raise OutOfBounds(f"The limit of {self.limits.total_seconds:g} seconds was reached.")
         if self.failures >= self.limits.failures_in_a_row:
-            raise OutOfBounds(f"The server left {self.failures} requests in a row unanswered.")
+            raise OutOfBounds(f"The server did not answer {self.failures} requests in a row.")
         return min(now + self.limits.request_seconds, end)
 
     def spend(self, size: int) -> None:
-        """Count bytes; raise OutOfBounds when there are too many in all."""
+        """Count bytes; raise OutOfBounds above the limit."""
         self.bytes_read += size
         if self.bytes_read > self.limits.total_bytes:
             raise OutOfBounds(f"The limit of {self.limits.total_bytes:,} bytes was reached.")

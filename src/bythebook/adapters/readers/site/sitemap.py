@@ -1,4 +1,4 @@
-"""Sitemaps: the pages that a site lists of itself."""
+"""Reads sitemaps, the lists of pages that a site publishes."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -6,63 +6,65 @@ from collections.abc import Iterator, Sequence
 from lxml import etree
 
 from bythebook.adapters.readers.site.address import WebAddress, join
-from bythebook.adapters.readers.site.connection import Wanted
+from bythebook.adapters.readers.site.connection import ExpectedContent
 from bythebook.adapters.readers.site.fetch import Fetcher
-from bythebook.adapters.readers.site.inflate import inflated
+from bythebook.adapters.readers.site.inflate import inflate
 from bythebook.adapters.readers.site.limits import FetchFailed
 
-_MOST_BYTES = 20_000_000
-_MOST_FILES = 50
-_MOST_PAGES = 50_000
-_WANTED = Wanted(
+_MAX_BYTES = 20_000_000
+_MAX_FILES = 50
+_MAX_PAGES = 50_000
+_EXPECTED = ExpectedContent(
     "a sitemap",
     frozenset(
         """application/xml text/xml text/plain application/gzip application/x-gzip
         application/octet-stream application/rss+xml""".split()
     )
     | {""},
-    _MOST_BYTES,
+    _MAX_BYTES,
 )
 
 
-def sitemap_pages(fetcher: Fetcher, lists: Sequence[WebAddress], folder: str) -> list[WebAddress]:
-    """Give the pages below a folder that sitemaps list, and the sitemaps that these list."""
+def list_sitemap_pages(
+    fetcher: Fetcher, lists: Sequence[WebAddress], folder: str
+) -> list[WebAddress]:
+    """Return the pages below a folder in sitemaps, including nested sitemaps."""
     origin = lists[0].origin if lists else ""
     queue, seen = list(lists), set(lists)
     pages: dict[WebAddress, None] = {}
-    for listing in queue:  # grows while it is read
-        for kind, address in _entries(fetcher, listing):
+    for listing in queue:  # grows in the loop
+        for kind, address in _read_entries(fetcher, listing):
             if address.origin != origin:
                 continue
             if kind == "url" and address.path.startswith(folder):
                 pages[address] = None
-            elif kind == "sitemap" and address not in seen and len(seen) < _MOST_FILES:
+            elif kind == "sitemap" and address not in seen and len(seen) < _MAX_FILES:
                 seen.add(address)
                 queue.append(address)
-            if len(pages) >= _MOST_PAGES:
+            if len(pages) >= _MAX_PAGES:
                 return list(pages)
     return list(pages)
 
 
-def _entries(fetcher: Fetcher, listing: WebAddress) -> Iterator[tuple[str, WebAddress]]:
+def _read_entries(fetcher: Fetcher, listing: WebAddress) -> Iterator[tuple[str, WebAddress]]:
     try:
-        body = _xml(fetcher.get(listing, _WANTED).body)
+        body = _unpack(fetcher.get(listing, _EXPECTED).body)
     except FetchFailed:
         return
-    for kind, text in _locations(body):
+    for kind, text in _read_locations(body):
         if target := join(listing, text):
             yield kind, target[0]
 
 
-def _xml(body: bytes) -> bytes:
-    """Unpack a sitemap that is a gzip file."""
+def _unpack(body: bytes) -> bytes:
+    """Decompress a gzip sitemap."""
     if not body.startswith(b"\x1f\x8b"):
         return body
-    return b"".join(inflated((body,), "gzip", _MOST_BYTES))
+    return b"".join(inflate((body,), "gzip", _MAX_BYTES))
 
 
-def _locations(body: bytes) -> Iterator[tuple[str, str]]:
-    """Read entries as far as the XML is sound; entities are not expanded."""
+def _read_locations(body: bytes) -> Iterator[tuple[str, str]]:
+    """Yield entries up to the first XML error; entities are not expanded."""
     events = etree.iterparse(
         io.BytesIO(body), events=("end",), resolve_entities=False, no_network=True,
         load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True,

@@ -1,1 +1,1 @@
-"""What the author's page asks for and is told."""
+"""Requests and responses of the author's page."""

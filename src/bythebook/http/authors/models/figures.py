@@ -1,4 +1,4 @@
-"""Counts over a period: what answers quote, where scores lie, how long questions took."""
+"""Counts over a period: citations, scores, processing times."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from bythebook.domain.insight import DayLatency, ScoreBin
 from bythebook.http.authors.models.period import PeriodModel, to_period
-from bythebook.operate.insight import BINS, CitedChapter, Period
+from bythebook.operate.insight import BINS, ChapterCitations, Period
 
 
 class SectionTimes(BaseModel):
@@ -43,11 +43,13 @@ class BinModel(BaseModel):
 
 
 class ScoresModel(BaseModel):
-    """Where the scores of the best passages lie; questions about a selection have none."""
+    """Histogram of the best passages' scores; questions about a selection have none."""
 
     period: PeriodModel
-    boundary: float = Field(description="Below it an answer needs a surer judge, and is cautious.")
-    refuse_below: float = Field(description="Below it a question is refused unread.")
+    boundary: float = Field(
+        description="Below it the judge must be surer, and the answer is cautious."
+    )
+    refuse_below: float = Field(description="Below it a question is refused without reading.")
     bins: list[BinModel] = Field(description="From 0 to 1, in equal parts; the last includes 1.")
 
 
@@ -68,8 +70,8 @@ class LatencyModel(BaseModel):
     days: list[LatencyDay]
 
 
-def to_cited(chapters: Sequence[CitedChapter], period: Period) -> CitedModel:
-    """Write what is quoted."""
+def to_cited(chapters: Sequence[ChapterCitations], period: Period) -> CitedModel:
+    """Write citation counts."""
     return CitedModel(
         period=to_period(period),
         chapters=[
@@ -87,7 +89,7 @@ def to_cited(chapters: Sequence[CitedChapter], period: Period) -> CitedModel:
 def to_scores(
     bins: Sequence[ScoreBin], period: Period, boundary: float, refuse_below: float
 ) -> ScoresModel:
-    """Write where scores lie."""
+    """Write the histogram of scores."""
     return ScoresModel(
         period=to_period(period),
         boundary=boundary,
@@ -106,7 +108,7 @@ def _bin(found: ScoreBin) -> BinModel:
 
 
 def to_latency(days: Sequence[DayLatency], period: Period) -> LatencyModel:
-    """Write how long questions took."""
+    """Write processing times."""
     return LatencyModel(period=to_period(period), days=[_latency(day) for day in days])
 
 

@@ -8,7 +8,7 @@ from bythebook.domain.books import Book
 from bythebook.domain.reports import DocumentReport, IngestReport
 from bythebook.operate.insight import ReadBook
 
-LEAST_COVERED = 10  # pages that are named
+LEAST_COVERED = 10  # pages listed
 
 
 class SkippedModel(BaseModel):
@@ -43,9 +43,9 @@ class IngestModel(BaseModel):
     published_at: str
     documents: int
     chunks: int
-    reader: str | None = Field(description="What read it; none if the report is gone.")
-    characters: int | None = Field(description="That a person sees, without white space.")
-    coverage: float | None = Field(description="Share of them that is in the index.")
+    reader: str | None = Field(description="The reader; null if the report is gone.")
+    characters: int | None = Field(description="Visible characters, without white space.")
+    coverage: float | None = Field(description="Share of these that is in the index.")
     added: int | None = Field(description="Chunks that were new.")
     kept: int | None = Field(description="Chunks that were kept.")
     removed: int | None = Field(description="Chunks that were removed.")
@@ -54,7 +54,7 @@ class IngestModel(BaseModel):
     skipped: list[SkippedModel]
     broken_links: int
     warnings: list[str]
-    least_covered: list[PageCoverage] = Field(description="The ten pages that lack most.")
+    least_covered: list[PageCoverage] = Field(description="The ten pages with the lowest coverage.")
 
 
 class IngestsModel(BaseModel):
@@ -64,7 +64,7 @@ class IngestsModel(BaseModel):
 
 
 def to_ingests(read: Sequence[ReadBook]) -> IngestsModel:
-    """Write how the books were read."""
+    """Write ingest reports."""
     return IngestsModel(books=[_ingest(one.book, one.report) for one in read])
 
 

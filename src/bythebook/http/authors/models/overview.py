@@ -1,4 +1,4 @@
-"""What became of questions, by day and by week."""
+"""Questions by outcome, by day and by week."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -23,21 +23,21 @@ class RefusalsModel(BaseModel):
     """Refused questions by type."""
 
     empty_retrieval: int = Field(description="Nothing was found at all.")
-    low_relevance: int = Field(description="Nothing found was near the question.")
-    insufficient_grounding: int = Field(description="What was near does not answer.")
+    low_relevance: int = Field(description="Nothing relevant was found.")
+    insufficient_grounding: int = Field(description="The relevant passages do not answer.")
     selected_text_missing: int = Field(description="The reader's selection does not answer.")
 
 
 class SumsModel(BaseModel):
-    """What became of questions."""
+    """Questions by outcome."""
 
-    questions: int = Field(description="All of them.")
+    questions: int = Field(description="All questions.")
     answered: int = Field(description="Answered from the book.")
-    refused: int = Field(description="Refused, of whatever type.")
+    refused: int = Field(description="Refused, of any type.")
     refusals: RefusalsModel
-    failed: int = Field(description="Neither: a part failed, or the reader left.")
-    helpful: int = Field(description="Readers said that it helped.")
-    not_helpful: int = Field(description="Readers said that it did not.")
+    failed: int = Field(description="A part failed, or the reader left.")
+    helpful: int = Field(description="Rated helpful by the reader.")
+    not_helpful: int = Field(description="Rated not helpful by the reader.")
 
 
 class WeekModel(PeriodModel, SumsModel):
@@ -58,19 +58,19 @@ class NamedBook(BaseModel):
 
 
 class OverviewModel(BaseModel):
-    """This week against last, and each day of the period."""
+    """This week compared with last week, and each day of the period."""
 
     zone: Literal["UTC"] = "UTC"
     period: PeriodModel
-    this_week: WeekModel = Field(description="Seven days, today among them.")
+    this_week: WeekModel = Field(description="Seven days, including today.")
     last_week: WeekModel = Field(description="The seven days before.")
     sums: SumsModel = Field(description="Of the whole period.")
     days: list[DayModel] = Field(description="Every day of the period, in order.")
-    books: list[NamedBook] = Field(description="The books there are.")
+    books: list[NamedBook] = Field(description="All books.")
 
 
 def to_overview(overview: Overview, books: Sequence[Book]) -> OverviewModel:
-    """Write the first look."""
+    """Write the overview."""
     return OverviewModel(
         period=to_period(overview.period),
         this_week=_week(*overview.this_week),

@@ -1,4 +1,4 @@
-"""The days that are looked at."""
+"""The days that figures cover."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""What the author's page asks for."""
+"""Query parameters of the author's page."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from bythebook.domain.answers import RefusalType
 from bythebook.domain.questions import Mode
 from bythebook.domain.records import QueryStatus
-from bythebook.http.fields import PLAIN, BookId
+from bythebook.http.contracts.fields import PLAIN, BookId
 
-# A day of this century that there is, so that the description alone tells what is taken.
+# An existing day of this century, so that the description alone says what is valid.
 _DAY = (
     r"^(20[0-9]{2}-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)"
     r"|20([02468][048]|[13579][26])-02-29)$"
@@ -21,7 +21,7 @@ Table = Literal["days", "unanswered", "cited", "scores", "latency", "ingests", "
 
 
 class PeriodQuery(BaseModel):
-    """Which questions are meant, by time and book."""
+    """Selects questions by time and book."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -34,20 +34,20 @@ class PeriodQuery(BaseModel):
 
 
 class UnansweredQuery(PeriodQuery):
-    """Which unanswered questions are meant."""
+    """Selects unanswered questions."""
 
     most: int = Field(50, ge=1, le=500, description="How many groups.")
 
 
 class ExportQuery(PeriodQuery):
-    """Which questions are meant, by whatever the log has of them."""
+    """Selects questions by any field of the log."""
 
-    status: QueryStatus | None = Field(None, description="What became of them.")
+    status: QueryStatus | None = Field(None, description="How they ended.")
     refusal_type: RefusalType | None = Field(None, description="Why they were refused.")
     mode: Mode | None = Field(None, description="Asked of the book, or of a selection.")
-    helpful: Literal["yes", "no"] | None = Field(None, description="What the reader said of it.")
-    chapter: Title | None = Field(None, description="Answers that quote this chapter.")
-    section: Title | None = Field(None, description="Answers that quote this section.")
+    helpful: Literal["yes", "no"] | None = Field(None, description="How the reader rated it.")
+    chapter: Title | None = Field(None, description="Answers that cite this chapter.")
+    section: Title | None = Field(None, description="Answers that cite this section.")
     score_from: float | None = Field(None, ge=0, le=1, description="Best passage's score: from.")
     score_to: float | None = Field(None, ge=0, le=1, description="Best passage's score: below.")
     took_from: int | None = Field(
@@ -59,7 +59,7 @@ class ExportQuery(PeriodQuery):
 
 
 class QuestionsQuery(ExportQuery):
-    """Which questions are meant, and how many of them."""
+    """Selects questions, and how many of them to return."""
 
     most: int = Field(50, ge=1, le=200, description="How many.")
-    skip: int = Field(0, ge=0, le=1_000_000, description="How many of the newest to leave out.")
+    skip: int = Field(0, ge=0, le=1_000_000, description="How many of the newest to skip.")

@@ -1,4 +1,4 @@
-"""Questions as the log has them, and what the book has on one of them now."""
+"""Logged questions, and what the book has on one of them now."""
 
 from datetime import datetime
 from uuid import UUID
@@ -20,7 +20,7 @@ from bythebook.operate.insight import AskedAgain, FoundPassage, Period
 
 
 class QuestionModel(BaseModel):
-    """A question as the log has it: neither its answer nor who asked."""
+    """A logged question, without its answer and without who asked."""
 
     query_id: UUID
     asked_at: datetime
@@ -34,7 +34,7 @@ class QuestionModel(BaseModel):
     took_ms: int
     cited: list[CitedModelSection]
     nearest: NearModel | None
-    helpful: bool | None = Field(description="The reader's word on it.")
+    helpful: bool | None = Field(description="The reader's rating.")
     reason: str | None = Field(description="Why, in the reader's words.")
 
 
@@ -42,12 +42,12 @@ class QuestionsModel(BaseModel):
     """Questions, newest first."""
 
     period: PeriodModel
-    total: int = Field(description="How many there are.")
+    total: int = Field(description="Their total.")
     questions: list[QuestionModel]
 
 
 class PassageModel(BaseModel):
-    """A passage that is found now."""
+    """A passage found in the book as it is now."""
 
     book_id: str
     chapter: str
@@ -58,11 +58,11 @@ class PassageModel(BaseModel):
 
 
 class PassagesModel(BaseModel):
-    """What the book, as it is now, has on a logged question."""
+    """Passages of the book, as it is now, for a logged question."""
 
     question: QuestionModel
     answered: bool = Field(description="Whether it would be answered now.")
-    refusal_type: RefusalType | None = Field(description="Why not, if it would not.")
+    refusal_type: RefusalType | None = Field(description="Why not, otherwise.")
     boundary: float
     refuse_below: float
     passages: list[PassageModel] = Field(description="Nearest first.")

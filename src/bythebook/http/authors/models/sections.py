@@ -1,4 +1,4 @@
-"""Sections of a book that a question came near to, or that its answer quotes."""
+"""The section nearest to a question, and the sections that its answer cites."""
 
 from pydantic import BaseModel, Field
 
@@ -16,7 +16,7 @@ class NearModel(BaseModel):
 
 
 class CitedModelSection(BaseModel):
-    """A section that an answer quotes."""
+    """A section that an answer cites."""
 
     book_id: str
     chapter: str
@@ -24,7 +24,7 @@ class CitedModelSection(BaseModel):
 
 
 def to_near(nearest: NearestSection | None) -> NearModel | None:
-    """Write the section that came nearest, if any did."""
+    """Write the nearest section, if there is one."""
     if nearest is None:
         return None
     return NearModel(
@@ -33,7 +33,7 @@ def to_near(nearest: NearestSection | None) -> NearModel | None:
 
 
 def to_cited_section(section: CitedSection) -> CitedModelSection:
-    """Write a section that is quoted."""
+    """Write a cited section."""
     return CitedModelSection(
         book_id=section.book_id, chapter=section.chapter, section=section.section
     )

@@ -1,4 +1,4 @@
-"""What readers asked and the book did not answer."""
+"""Questions that the book did not answer."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,25 +16,25 @@ WORDINGS_SHOWN = 20
 class GroupModel(BaseModel):
     """A question that the book did not answer, in all its wordings."""
 
-    query_id: UUID = Field(description="Of the newest question in the wording given.")
-    question: str = Field(description="In the wording used most.")
+    query_id: UUID = Field(description="Of the newest question in this wording.")
+    question: str = Field(description="In the most frequent wording.")
     times: int = Field(description="How often it was asked.")
     last_asked: datetime
-    wordings: list[str] = Field(description="How it was put, most often first; at most 20.")
+    wordings: list[str] = Field(description="Its wordings, most frequent first; at most 20.")
     nearest: NearModel | None
 
 
 class UnansweredModel(BaseModel):
-    """What readers asked and the book did not answer, those asked most first."""
+    """Questions that the book did not answer, those asked most first."""
 
     period: PeriodModel
-    questions: int = Field(description="In all groups, those not listed too.")
-    group_count: int = Field(description="Groups there are.")
+    questions: int = Field(description="In all groups, including those not listed.")
+    group_count: int = Field(description="Number of all groups.")
     groups: list[GroupModel]
 
 
 def to_unanswered(found: Unanswered, period: Period) -> UnansweredModel:
-    """Write what was not answered."""
+    """Write unanswered questions."""
     return UnansweredModel(
         period=to_period(period),
         questions=found.questions,

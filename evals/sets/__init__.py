@@ -1,0 +1,1 @@
+"""The report sets: how each one is loaded, asked and summarised."""

@@ -1,0 +1,1 @@
+"""Books on disk: pointers, generations, calibrations and cached vectors."""

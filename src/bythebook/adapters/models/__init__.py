@@ -1,0 +1,1 @@
+"""The bundled models: how they are run, the encoder and the reader of pairs."""

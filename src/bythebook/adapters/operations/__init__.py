@@ -1,0 +1,1 @@
+"""For operators: logs, metrics, request counts and alerts."""

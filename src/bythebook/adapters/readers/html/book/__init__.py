@@ -1,0 +1,1 @@
+"""Pages as a book: what each page links to, their order, and their documents."""

@@ -1,0 +1,1 @@
+"""One web page: parsed, its main content found, and turned into typed blocks."""

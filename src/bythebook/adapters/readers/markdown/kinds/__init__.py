@@ -1,0 +1,1 @@
+"""Kinds of Markdown books: Docusaurus, mdBook, Hugo and plain folders."""

@@ -1,0 +1,1 @@
+"""Markdown and MDX text: front matter, blocks, inline markup and HTML fragments."""

@@ -1,0 +1,1 @@
+"""One page: its characters become rows, columns, tables and paragraphs."""

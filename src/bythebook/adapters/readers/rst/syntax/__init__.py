@@ -1,0 +1,1 @@
+"""docutils with our own directives and roles: source text becomes a parsed document."""

@@ -1,0 +1,1 @@
+"""A parsed document becomes plain text with typed blocks."""

@@ -1,0 +1,1 @@
+"""The database under the records: addresses, connections, transactions, migrations, errors."""

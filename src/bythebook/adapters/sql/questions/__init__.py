@@ -1,0 +1,1 @@
+"""The log of questions: written for every question, summed up for operators, read by authors."""

@@ -1,0 +1,1 @@
+"""Question -> plan: how it will be answered, and its parts."""

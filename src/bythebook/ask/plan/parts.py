@@ -1,0 +1,91 @@
+"""A question that asks several things -> its parts, each standing alone."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from bythebook.ask.conversation.phrases import noun_phrases
+from bythebook.ask.conversation.standalone import standalone_question
+from bythebook.domain.conversations import Turn
+from bythebook.domain.questions import QuestionPart
+
+MOST_PARTS = 3
+MOST_CHARACTERS = 500  # a longer question tells a story, whose parts do not stand alone
+_FEWEST_WORDS = 3
+_ASKING = r"(?:what|who|whom|whose|which|when|where|why|how)"
+_HELPING = r"""(?:is|are|was|were|does|do|did|can|could|should|would|will|shall|has|have|had|must|may|might)"""
+# Words after which a clause that starts with a question word is a question of its own.
+_OPENS = re.compile(
+    rf"""(?:
+    (?:what|who|whom|where|when|why|how)\ {_HELPING}\b
+    |who\ (?!to\b)\w+|what\ (?!to\b|if\b|about\b)\w+\ \w+
+    |how\ (?:many|much|long|often|far|fast|big|old|high|heavy|large|well)\b.*\b{_HELPING}\b
+    |(?:which|what|whose)\ (?!{_HELPING}\b|of\b|to\b|one\b)\w+.*\b{_HELPING}\b
+    |{_HELPING}\ \w+\ \w+
+    |(?:please\ )?(?:explain|describe|define|name|list|tell\ me)\ \w+)""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+# A comma alone may open a clause that only describes: "its coach, who was hired last".
+_JOINT = re.compile(
+    rf"""\s*[,;]?\s+and\s+(?:also\s+|then\s+)?(?={_ASKING}\s)
+    |\s*[,;]\s*(?:but\s+)?(?=(?:what|how|why|where|when)\ {_HELPING}\s)""",
+    re.VERBOSE,
+)
+_LEADING = re.compile(r"\A(?:and|also|but|so|then|or|plus)\b[\s,]*(?:also\s+)?", re.IGNORECASE)
+_HANGS_TOGETHER = re.compile(
+    r"""\b(?:between|differen\w+|differ|compar\w+|versus|vs|relat\w+|relationship|both|either|whether|respectively
+    |depend\w*|if|than|rather|know|say|said|says|mentions?|think|decides?|determines?|when\ and\ where)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_POINTS_NOWHERE = re.compile(r"\b(?:does|did|will|would|can) it take\b", re.IGNORECASE)
+_POINTS = re.compile(
+    r"\b(?:it|its|he|him|his|she|her|they|them|their|theirs|this|that|these|those|one|ones)\b",
+    re.IGNORECASE,
+)
+
+
+def split_parts(question: str) -> tuple[QuestionPart, ...]:
+    """Return the parts of a question, at most three; empty unless it clearly asks several things."""
+    question = " ".join(question.split())
+    pieces = list(_pieces(question)) if len(question) <= MOST_CHARACTERS else []
+    if not 1 < len(pieces) <= MOST_PARTS or not all(map(_asks, pieces)):
+        return ()
+    parts: list[QuestionPart] = []
+    for piece in pieces:
+        alone = _standing_alone(piece, parts)
+        if alone is None or not list(noun_phrases(alone)):
+            return ()
+        parts.append(QuestionPart(f"{alone[0].upper()}{alone[1:]}?", piece))
+    return tuple(parts)
+
+
+def _pieces(question: str) -> Iterator[str]:
+    """Split at question marks, and within a question before another question word."""
+    for sentence in re.split(r"\?+(?=\s|$)", question):
+        clauses = _JOINT.split(sentence.strip())
+        whole = _hangs_together(sentence) or not all(map(_asks, clauses))
+        for clause in [sentence] if whole else clauses:
+            piece = _LEADING.sub("", clause.strip(" ,;"), count=1)
+            if piece:
+                yield piece
+
+
+def _hangs_together(sentence: str) -> bool:
+    same_person = len(re.findall(r"\bwho\b", sentence.lower())) > 1
+    return same_person or bool(_HANGS_TOGETHER.search(sentence))
+
+
+def _asks(clause: str) -> bool:
+    clause = _LEADING.sub("", clause.strip(), count=1)
+    ended = re.search(r"[.!;:]\s", clause)  # a statement next to the question
+    words = len(clause.split())
+    return words >= _FEWEST_WORDS and not ended and bool(_OPENS.match(clause))
+
+
+def _standing_alone(piece: str, before: Sequence[QuestionPart]) -> str | None:
+    """Replace a pronoun by what it refers to in earlier parts; None if that is unclear."""
+    if not before or not _POINTS.search(piece):
+        return piece
+    if _POINTS_NOWHERE.search(piece):
+        return None
+    alone = standalone_question(f"{piece}?", [Turn(part.question) for part in before])
+    return None if _POINTS.search(alone) else alone.rstrip("?")

@@ -1,0 +1,1 @@
+"""Plan -> passages: the parts of the book nearest to a question."""

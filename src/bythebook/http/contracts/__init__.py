@@ -1,0 +1,1 @@
+"""The four contracts, search, feedback, health and metrics."""

@@ -1,0 +1,149 @@
+"""GET /read/{book} and GET /read/{book}/{document}: the book itself, and a search in it."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, ClassVar
+
+from fastapi import APIRouter, Depends
+from fastapi.requests import Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+
+from bythebook.ask import AskPorts, FoundSection, search_sections
+from bythebook.ask.show import quote_check
+from bythebook.domain.books import Book, Document
+from bythebook.domain.questions import Question, Scope
+from bythebook.errors import PartFailed, RecordsFailed, UnknownBook, UnknownDocument
+from bythebook.http.access.gate_routes import gate_of
+from bythebook.http.access.page_origin import is_from_another_site
+from bythebook.http.pages.failures import PageRoute, add_problem, check_admission
+from bythebook.http.pages.reader.document_blocks import Mark, opens_with_title, show_blocks
+from bythebook.http.pages.reader.outline import Outlines, list_sections
+from bythebook.http.pages.render import SECURITY_HEADERS, forbid_caching, render_page
+from bythebook.http.pages.reply import LinkNotice, Notice
+from bythebook.http.wire.context import context_of
+from bythebook.http.wire.problems import problem_of
+from bythebook.ports import Library
+
+_MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
+_RESULTS = 10
+_LONGEST = 500  # characters of a search
+
+
+async def _may_ask(request: Request) -> bool:
+    """Return True if a page, which has no key, would be answered."""
+    try:
+        return await gate_of(request).ring.is_open()
+    except RecordsFailed:
+        return False
+
+
+MayAsk = Annotated[bool, Depends(_may_ask)]
+
+
+def reader_router(ports: AskPorts, outlines: Outlines) -> APIRouter:
+    """Make the pages of the books."""
+    library = ports.library
+    router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+    @router.get("/read/{book_id}")
+    async def show_book(
+        request: Request, book_id: str, may_ask: MayAsk, q: str = ""
+    ) -> HTMLResponse:
+        book = _get_book(library, book_id)
+        if words := q.strip():
+            return await _search(request, ports, book, words, may_ask=may_ask)
+        outline = await asyncio.to_thread(outlines.find, book)
+        pages = outline.pages
+        only = _find_document(library, book_id, pages[0].document_id) if len(pages) == 1 else None
+        return render_page(
+            "reader/title.html",
+            book=book,
+            outline=outline,
+            sections=list(list_sections(only)) if only else (),
+            may_ask=may_ask,
+        )
+
+    @router.get("/read/{book_id}/{document_id:path}", response_model=None)
+    def show_document(book_id: str, document_id: str, may_ask: MayAsk, mark: str = "") -> Response:
+        plain = document_id.removesuffix(".txt")
+        if plain != document_id and (document := _find_document(library, book_id, plain)):
+            return PlainTextResponse(document.text, headers=SECURITY_HEADERS)
+        found = _find_document(library, book_id, document_id)
+        if found is None:
+            raise HTTPException(404, "This book has no such page.")
+        book = _get_book(library, book_id)
+        place = read_mark(mark, found)
+        outline = outlines.find(book)
+        previous, following = outline.find_neighbors(document_id)
+        return render_page(
+            "reader/document.html",
+            book=book,
+            outline=outline,
+            document=found,
+            sections=list(list_sections(found, place)),
+            blocks=show_blocks(found, place),
+            needs_title=not opens_with_title(found),
+            is_outdated=bool(mark) and place is None,
+            previous=previous,
+            next=following,
+            may_ask=may_ask,
+        )
+
+    return router
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """The sections nearest to a search."""
+
+    template: ClassVar[str] = "reader/results.html"
+    sections: Sequence[FoundSection]
+
+
+async def _search(
+    request: Request, ports: AskPorts, book: Book, words: str, *, may_ask: bool
+) -> HTMLResponse:
+    """Search in a book, for readers who may ask it."""
+    show = partial(render_page, "reader/search.html", book=book, words=words, may_ask=may_ask)
+    if may_ask and is_from_another_site(request.headers):
+        return forbid_caching(show(reply=LinkNotice("Search", "Search in this book")))
+    if problem := await check_admission(request):
+        return add_problem(show(reply=Notice("Not searched", problem.message)), problem)
+    if len(words) > _LONGEST or "\0" in words:
+        message = f"Give at most {_LONGEST} characters."
+        return show(reply=Notice("Please search again", message), words="")
+    scope = Scope(book.book_id, readable=context_of(request).caller.readable)
+    try:
+        found = await search_sections(Question(words, scope, _RESULTS), ports)
+    except PartFailed as error:
+        problem = problem_of(error)
+        return add_problem(show(reply=Notice("Could not look it up", problem.message)), problem)
+    return show(reply=SearchResults(found))
+
+
+def _get_book(library: Library, book_id: str) -> Book:
+    try:
+        return library.book(book_id)
+    except UnknownBook as error:
+        raise HTTPException(404, "There is no such book here.") from error
+
+
+def _find_document(library: Library, book_id: str, document_id: str) -> Document | None:
+    try:
+        return library.document(book_id, document_id)
+    except (UnknownBook, UnknownDocument):
+        return None
+
+
+def read_mark(given: str, document: Document) -> Mark | None:
+    """Read the mark of a link; one that no longer fits the text marks nothing."""
+    match = _MARK.fullmatch(given)
+    if match is None:
+        return None
+    mark = Mark(int(match.group(1)), int(match.group(2)))
+    quote = document.text[mark.start : mark.end]
+    return mark if quote and quote_check(quote) == match.group(3) else None

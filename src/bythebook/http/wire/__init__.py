@@ -1,0 +1,1 @@
+"""Connections: how requests come in and answers go out."""

@@ -1,0 +1,241 @@
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from tests.unit.fakes import FakeIndex, UntouchableIndex, make_chunk
+
+from bythebook.ask.read.confidence import (
+    DIGITS,
+    answer_level,
+    confidence_metrics,
+    diversity,
+    measure_confidence,
+    merge_duplicates,
+    near_enough,
+    similarities,
+)
+from bythebook.ask.read.verdict import SURE_FROM
+from bythebook.ask.retrieve.passages import selection_passage
+from bythebook.domain.answers import NOTHING_READ, Answered, Judgement, Outcome, Passage, Refused
+from bythebook.ports import Vectors
+
+SELECTION = selection_passage("The cook baked bread. He sold it.")
+RELEVANCES = st.lists(st.floats(0, 1), max_size=10)
+
+
+def passages(*relevances: float) -> tuple[Passage, ...]:
+    """Make passages of different texts."""
+    return tuple(
+        Passage(make_chunk(f"Step {number}.", char_start=number), relevance)
+        for number, relevance in enumerate(relevances)
+    )
+
+
+def similar(*scores: float) -> tuple[Passage, ...]:
+    """Make passages that have these scores on the contract's scale."""
+    return passages(*(s / 1.4 if s < 0.7 else 0.5 + (s - 0.7) / 0.6 for s in scores))
+
+
+def answered(given: Sequence[Passage], answerable: float = 0.9) -> Answered:
+    judgement = Judgement(answerable, (answerable,) * len(given), ())
+    return Answered((), tuple(given), judgement, None, "standard_rag", {})
+
+
+def refused(given: Sequence[Passage]) -> Refused:
+    return Refused("insufficient_grounding", (), tuple(given), NOTHING_READ, "standard_rag", {})
+
+
+# Similarities
+
+
+@given(RELEVANCES, st.booleans())
+def test_the_average_lies_between_the_least_and_the_most(values: list[float], ends: bool) -> None:
+    outcome: Outcome = (answered if ends else refused)(passages(*values))
+    metrics = confidence_metrics(outcome, None)
+    assert 0 <= metrics.min_similarity <= metrics.average_similarity <= metrics.max_similarity <= 1
+    assert metrics.num_chunks == len(values)
+
+
+@pytest.mark.parametrize("relevance", [0.1, 0.3, 0.55, 0.7000000000000001, 0.99])
+@pytest.mark.parametrize("count", [3, 6, 7, 10])
+def test_equal_scores_have_themselves_for_average(relevance: float, count: int) -> None:
+    metrics = confidence_metrics(answered(passages(*[relevance] * count)), None)
+    assert metrics.min_similarity == metrics.average_similarity == metrics.max_similarity
+
+
+def test_the_average_is_the_mean_on_the_contracts_scale() -> None:
+    metrics = confidence_metrics(answered(similar(0.9, 0.8, 0.4)), None)
+    assert metrics.average_similarity == pytest.approx(0.7)
+    assert metrics.min_similarity == pytest.approx(0.4)
+    assert metrics.max_similarity == pytest.approx(0.9)
+
+
+def test_nothing_retrieved_is_all_zero() -> None:
+    metrics = confidence_metrics(refused(()), None)
+    assert metrics.average_similarity == metrics.min_similarity == metrics.max_similarity == 0
+    assert metrics.num_chunks == metrics.chunk_diversity == 0
+    assert metrics.confidence_level == "insufficient"
+    assert metrics.should_answer is False
+
+
+@given(RELEVANCES, st.floats(0, 1))
+def test_levels_and_thresholds_go_by_the_scores_that_are_shown(
+    values: list[float], least: float
+) -> None:
+    given = passages(*values)
+    scores = similarities(given)
+    metrics = confidence_metrics(answered(given), None)
+    assert [round(score, DIGITS) for score in scores] == scores
+    assert round(metrics.average_similarity, DIGITS) == metrics.average_similarity
+    high = metrics.average_similarity >= 0.85 and metrics.num_chunks >= 5
+    assert (metrics.confidence_level == "high") == high
+    assert len(near_enough(given, least)) == sum(score >= least for score in scores)
+
+
+# Levels
+
+
+@pytest.mark.parametrize(
+    ("scores", "level"),
+    [
+        ((0.86,) * 5, "high"),
+        ((0.86,) * 4, "medium"),
+        ((0.84,) * 5, "medium"),
+        ((0.76,) * 3, "medium"),
+        ((0.95,) * 2, "low"),
+        ((0.74,) * 5, "low"),
+        ((0.61,) * 2, "low"),
+        ((0.2,), "low"),
+    ],
+)
+def test_the_level_of_an_answer_follows_mean_and_number(
+    scores: tuple[float, ...], level: str
+) -> None:
+    assert confidence_metrics(answered(similar(*scores)), None).confidence_level == level
+
+
+def test_the_boundaries_belong_to_the_better_level() -> None:
+    for boundary, count, level in ((0.85, 5, "high"), (0.75, 3, "medium")):
+        given = similar(*[boundary] * count)
+        assert answer_level(given, NOTHING_READ) == level
+
+
+@given(RELEVANCES)
+def test_only_what_is_answered_should_be(values: list[float]) -> None:
+    yes, no = answered(passages(*values)), refused(passages(*values))
+    assert confidence_metrics(yes, None).should_answer is True
+    assert confidence_metrics(yes, None).confidence_level != "insufficient"
+    assert confidence_metrics(no, None).should_answer is False
+    assert confidence_metrics(no, None).confidence_level == "insufficient"
+
+
+@given(RELEVANCES, st.floats(0, 1))
+def test_a_nearer_passage_never_lowers_the_level(values: list[float], more: float) -> None:
+    levels = ["low", "medium", "high"]
+    before = answer_level(passages(*values), NOTHING_READ)
+    nearer = passages(*(max(value, more) for value in values))
+    assert levels.index(answer_level(nearer, NOTHING_READ)) >= levels.index(before)
+
+
+@pytest.mark.parametrize(("answerable", "level"), [(SURE_FROM, "high"), (0.39, "medium")])
+def test_a_selection_is_as_sure_as_its_judge_and_never_less_than_medium(
+    answerable: float, level: str
+) -> None:
+    metrics = confidence_metrics(answered([SELECTION], answerable), None)
+    assert metrics.average_similarity == metrics.min_similarity == metrics.max_similarity == 1.0
+    assert (metrics.num_chunks, metrics.chunk_diversity) == (1, 0.0)
+    assert metrics.confidence_level == level
+
+
+def test_a_selection_that_does_not_answer_is_insufficient() -> None:
+    assert confidence_metrics(refused([SELECTION]), None).confidence_level == "insufficient"
+
+
+# Duplicates
+
+
+def test_one_text_counts_once_by_its_best_passage() -> None:
+    twice = [Passage(make_chunk("Same.", book_id=name), r) for name, r in (("a", 0.6), ("b", 0.9))]
+    given = (*passages(0.8), *twice)
+    assert merge_duplicates(given) == (given[0], given[2])
+    vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    metrics = confidence_metrics(answered(given), vectors)
+    assert metrics.num_chunks == 2
+    assert metrics.max_similarity == similarities(given[2:])[0]
+    assert metrics.chunk_diversity == pytest.approx(1.0)  # between the first and the third
+
+
+# Diversity
+
+
+def test_alike_chunks_are_not_diverse_and_unlike_ones_are() -> None:
+    assert diversity(np.ones((4, 3), np.float32)) == pytest.approx(0.0, abs=1e-6)
+    assert diversity(np.eye(4, dtype=np.float32)) == pytest.approx(1.0)
+    half = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    assert diversity(half) == pytest.approx(2 / 3)
+
+
+def test_diversity_does_not_depend_on_length() -> None:
+    vectors = np.array([[1, 0.5], [0.2, 1]], np.float32)
+    assert diversity(vectors) == pytest.approx(
+        diversity(vectors * np.array([[3], [7]], np.float32))
+    )
+
+
+def test_a_chunk_whose_vector_is_gone_says_nothing_about_diversity() -> None:
+    rows = np.array([[1, 0], [0, 0], [0, 1]], np.float32)
+    assert diversity(rows) == pytest.approx(1.0)
+    assert diversity(rows[:2]) == 0.0
+    assert diversity(np.zeros((3, 0), np.float32)) == 0.0
+
+
+@given(
+    arrays(
+        np.float32,
+        st.tuples(st.integers(0, 8), st.integers(1, 5)),
+        elements=st.floats(-10, 10, width=32),
+    )
+)
+def test_diversity_lies_between_zero_and_one(vectors: Vectors) -> None:
+    value = diversity(vectors)
+    assert 0.0 <= value <= 1.0
+    assert len(vectors) > 1 or value == 0.0
+
+
+# Where the vectors come from
+
+
+def test_vectors_are_read_for_the_passages_of_the_outcome() -> None:
+    metrics = asyncio.run(measure_confidence(answered(passages(0.9, 0.8)), FakeIndex()))
+    assert metrics.chunk_diversity == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("given", [(), (SELECTION,), passages(0.9)])
+def test_no_index_is_asked_where_there_are_no_pairs(given: tuple[Passage, ...]) -> None:
+    metrics = asyncio.run(measure_confidence(answered(given), UntouchableIndex()))
+    assert metrics.chunk_diversity == 0.0
+
+
+# The least similarity
+
+
+def test_without_a_least_similarity_all_passages_stay() -> None:
+    given = passages(0.9, 0.0)
+    assert near_enough(given, None) == given
+
+
+@given(RELEVANCES, st.floats(0, 1))
+def test_passages_below_the_least_similarity_go(values: list[float], least: float) -> None:
+    given = passages(*values)
+    kept = near_enough(given, least)
+    assert [one for one in given if one in kept] == list(kept)
+    assert all(score >= least for score in similarities(kept))
+    assert all(score < least for score in similarities([one for one in given if one not in kept]))
+
+
+def test_a_selection_is_always_similar_enough() -> None:
+    assert near_enough([SELECTION], 1.0) == (SELECTION,)
