@@ -11,7 +11,7 @@ from bythebook.ask.conversation.topic_summary import topic_summary
 from bythebook.ask.guard import neutral
 from bythebook.ask.pipeline import answer, collect
 from bythebook.ask.plan.make_plan import asks_for_list, is_greeting, make_plan
-from bythebook.ask.read.confidence import answer_level, measure_confidence
+from bythebook.ask.read.confidence import measure_confidence
 from bythebook.ask.read.judge import ReadingJudge
 from bythebook.ask.retrieve.passages import (
     find_passages,
@@ -35,7 +35,6 @@ __all__ = [
     "ReadingJudge",
     "UsageMeter",
     "answer",
-    "answer_level",
     "asks_for_list",
     "collect",
     "find_passages",

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from bythebook.ask.guard import neutral
 from bythebook.ask.plan.accept_rewrite import accept_rewrite, is_plain
-from bythebook.ask.read.verdict import Verdict, is_foreign, refusal_after_reading
+from bythebook.ask.read.verdict import Verdict, is_doubtful, is_foreign, refusal_after_reading
 from bythebook.ask.retrieve.passages import READ_AT_MOST, find_passages
 from bythebook.ask.run import AnswerRun
 from bythebook.domain.answers import Passage
@@ -74,7 +74,9 @@ async def second_opinion(
     run.usage.add(opinion.usage)
     if opinion.answers:
         return verdict
-    return Verdict(refusal_after_reading(passages, doubtful=verdict.cautious), verdict.judgement)
+    return Verdict(
+        refusal_after_reading(passages, doubtful=is_doubtful(passages)), verdict.judgement
+    )
 
 
 def _asks_nothing(plan: Plan) -> bool:

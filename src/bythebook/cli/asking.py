@@ -3,6 +3,7 @@
 import asyncio
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
@@ -11,9 +12,9 @@ import typer
 from pydantic import ValidationError
 
 from bythebook.ask import collect
-from bythebook.ask.show import advice, answer_text, number_citations, quote_link, section_name
+from bythebook.ask.show import advice, key_citations, quote_link, section_name, split_answer
 from bythebook.cli.core import open_core
-from bythebook.cli.terminal import say
+from bythebook.cli.terminal import say, say_pieces
 from bythebook.domain.answers import Answered, Outcome
 from bythebook.errors import InputError
 from bythebook.http.contracts.query import (
@@ -76,8 +77,8 @@ def _show(outcome: Outcome, reader_url: str) -> list[str]:
     if isinstance(outcome, Answered):
         if outcome.disclaimer:
             say(outcome.disclaimer, "italic")
-        say(answer_text(outcome.sentences))
-        for number, (_, citation) in enumerate(number_citations(outcome.sentences), 1):
+        say_pieces(_style_answer(outcome))
+        for number, citation in enumerate(key_citations(outcome.sentences), 1):
             say()
             say(f"[{number}] “{citation.quote}”", "dim")
             say(f"    {citation.place}")
@@ -94,3 +95,13 @@ def _show(outcome: Outcome, reader_url: str) -> list[str]:
         links.append(near.url)
         say(f"    {near.url}", "cyan")
     return links
+
+
+def _style_answer(outcome: Answered) -> Iterator[tuple[str, str]]:
+    """Yield the answer in pieces with their styles: key sentences are bold among their context."""
+    whole = len(outcome.key_sentences) == len(outcome.sentences)
+    for sentence, (between, text) in zip(
+        outcome.sentences, split_answer(outcome.sentences), strict=True
+    ):
+        yield between, ""
+        yield text, "bold" if sentence.key and not whole else ""

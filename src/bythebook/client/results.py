@@ -25,6 +25,7 @@ class Citation(_Result):
     referenced_text: str | None = None
     document_id: str | None = None
     link: str | None = None
+    key: bool = True  # its sentence answers; False: it is the context of one that does
 
 
 class NearestSection(_Result):
@@ -42,6 +43,7 @@ class Answer(_Result):
     citations: tuple[Citation, ...]
     mode: str
     sentences: tuple[str, ...] = ()
+    key_sentences: tuple[int, ...] = ()  # indexes of those that answer; the others are context
     disclaimer: str | None = None
 
 
@@ -128,6 +130,7 @@ class ChatResult(_Result):
     should_answer: bool
     citations: tuple[Citation, ...] = ()
     sentences: tuple[str, ...] = ()
+    key_sentences: tuple[int, ...] = ()  # indexes of those that answer; the others are context
     confidence_metrics: ConfidenceMetrics | None = None
     nearest_sections: tuple[NearestSection, ...] = ()
     disclaimer: str | None = None

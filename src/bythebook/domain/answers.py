@@ -86,6 +86,7 @@ class Draft:
     text: str
     quotes: tuple[tuple[Passage, str], ...]
     kind: UnitKind = "sentence"
+    key: bool = True  # it answers; False: it is shown as the context of what does
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ class Sentence:
     citations: tuple[Citation, ...]
     kind: UnitKind = "sentence"
     mark: str = ""  # an item's number, the language of code, HEAD_ROW
+    key: bool = True  # it answers; False: it is shown as the context of what does
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,11 @@ class Answered:
     model_used: str = ""  # what wrote the sentences
     usage: Usage = field(default_factory=Usage)  # zero if the book's own sentences answer
     missing: tuple[str, ...] = ()  # parts of the question that are not answered, as they were asked
+
+    @property
+    def key_sentences(self) -> tuple[int, ...]:
+        """The numbers of the sentences that answer; the others are shown as their context."""
+        return tuple(number for number, one in enumerate(self.sentences) if one.key)
 
     @property
     def grounded(self) -> bool:

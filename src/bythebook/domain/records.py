@@ -164,6 +164,7 @@ class MessageCitation:
     referenced_text: str | None = None
     document_id: str | None = None
     link: str | None = None
+    key: bool = True  # of a key sentence, not of its context
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,6 +165,7 @@ def make_result(
         text=text,
         words=len(text.split()),
         gold_in_answer=shown,
+        gold_in_key=shown,
         gold_first=shown,
         gold_among_three=shown,
         gold_retrieved=True,

@@ -128,7 +128,7 @@ def test_squad_is_judged_with_and_without_the_paragraph_that_answers(tmp_path: P
     harness = make_harness()
     (result,) = asyncio.run(measure_squad(tmp_path, harness))
     figures = values(result)
-    assert figures["gold in the key sentence"] == 1
+    assert figures["gold in the best sentence"] == 1
     assert figures["gold paragraph among the first five"] == 1
     assert figures["look-alikes, AUROC of the judge"] == 1
     assert figures["passages without the answer, AUROC of the judge"] == 1

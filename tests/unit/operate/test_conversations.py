@@ -21,6 +21,7 @@ from tests.contracts.fakes import (
 )
 from tests.unit.fakes import make_chunk
 
+from bythebook.ask.read.verdict import SURE_FROM
 from bythebook.ask.show.wording import DISCLAIMER
 from bythebook.domain.access import Caller
 from bythebook.domain.answers import Answered, Judged, Judgement, Passage, Refused
@@ -440,7 +441,7 @@ def test_a_quote_of_the_book_is_kept_whole() -> None:
 
 
 def test_an_answer_of_level_low_is_known_to_need_a_disclaimer_before_its_first_sentence() -> None:
-    answerer = conversations(relevance=0.6)
+    answerer = conversations(ListeningJudge(SURE_FROM - 0.01))
 
     async def told() -> list[Any]:
         return [event async for event in answerer.answer(asked("What is URDF?"))]

@@ -6,7 +6,7 @@ a model chooses what to say and in which order, and the book says it.
 
 from collections.abc import Iterator, Sequence
 
-from bythebook.ask.compose.trim import MOST_QUOTE, place_of
+from bythebook.ask.compose.trim import MOST_QUOTE
 from bythebook.ask.guard import neutral
 from bythebook.domain.answers import Citation, Evidence, Sentence
 from bythebook.domain.books import Unit
@@ -21,7 +21,11 @@ class BookWords:
 
     def __init__(self, question: str, evidence: Sequence[Evidence], most: int | None) -> None:
         self._question = question
-        self._bearing = {place_of(one) for one in evidence if one.support >= LEAST_CHANCE}
+        self._bearing = {
+            (one.passage.chunk.chunk_id, one.unit.start)
+            for one in evidence
+            if one.support >= LEAST_CHANCE
+        }
         self._most = most
         self._said: set[tuple[str, int]] = set()
 

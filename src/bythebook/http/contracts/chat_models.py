@@ -175,6 +175,9 @@ class ChatResponse(BaseModel):
     confidence_level: ConfidenceLevel
     should_answer: bool
     sentences: list[str] = Field(description="The sentences of the answer, each verified.")
+    key_sentences: list[int] = Field(
+        description="Indexes of the sentences that answer; the others are their context."
+    )
     citations: list[CitationModel] = Field(description="The quotes behind the sentences.")
     confidence_metrics: ConfidenceMetricsModel
     nearest_sections: list[NearestSectionModel] = Field(

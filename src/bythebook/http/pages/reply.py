@@ -1,11 +1,10 @@
 """What a page shows in reply to a question: an answer, a refusal or a notice, each by a template."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import ClassVar, Protocol
 
-from bythebook.ask.show import advice, number_citations, quote_link
+from bythebook.ask.show import advice, key_citations, quote_link, split_answer
 from bythebook.domain.answers import HEAD_ROW, Answered, Citation, NearestSection, Refused, Sentence
 from bythebook.http.contracts.query import REFUSAL_MESSAGES
 
@@ -90,14 +89,23 @@ def make_reply(outcome: Answered | Refused) -> AnswerReply | RefusalReply:
     if isinstance(outcome, Refused):
         message = REFUSAL_MESSAGES[outcome.refusal_type]
         return RefusalReply(message, advice(outcome), outcome.nearest_sections)
-    cited = number_citations(outcome.sentences)
-    numbered = [
-        NumberedSentence(sentence, [n for n, (owner, _) in enumerate(cited, 1) if owner == index])
-        for index, sentence in enumerate(outcome.sentences)
-    ]
-    groups = groupby(numbered, key=lambda member: member.sentence.kind)
     return AnswerReply(
         outcome.disclaimer,
-        [SentenceGroup(kind, list(members)) for kind, members in groups],
-        [(citation, quote_link(citation, "")) for _, citation in cited],
+        list(_group_sentences(outcome.sentences)),
+        [(citation, quote_link(citation, "")) for citation in key_citations(outcome.sentences)],
     )
+
+
+def _group_sentences(sentences: Sequence[Sentence]) -> Iterator[SentenceGroup]:
+    """Group an answer as the book sets it: by paragraph, list and table; key sentences get numbers."""
+    members: list[NumberedSentence] = []
+    number = 0
+    for sentence, (between, _) in zip(sentences, split_answer(sentences), strict=True):
+        quotes = len(sentence.citations) if sentence.key else 0
+        if members and between == "\n\n":
+            yield SentenceGroup(members[0].sentence.kind, members)
+            members = []
+        members.append(NumberedSentence(sentence, range(number + 1, number + 1 + quotes)))
+        number += quotes
+    if members:
+        yield SentenceGroup(members[0].sentence.kind, members)
