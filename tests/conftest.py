@@ -6,7 +6,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -146,6 +146,14 @@ class serving:  # noqa: N801 - reads as a verb
     def __exit__(self, *_: object) -> None:
         self._server.should_exit = True
         self._thread.join(timeout=60)
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def free_port() -> int:

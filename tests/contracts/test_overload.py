@@ -1,20 +1,27 @@
 """More questions than can be answered: each contract says so in its own shape, and health stays quick."""
 
 import asyncio
-import time
-from collections.abc import Mapping
+import json
+from collections.abc import AsyncIterator, Mapping, MutableMapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
-from tests.contracts.fakes import READER, FakeIndex, MemoryThreads, fake_service, hits
+from fastapi import FastAPI
+from tests.contracts.fakes import READER, FakeIndex, FakeKeys, MemoryThreads, fake_service, hits
 from tests.contracts.test_chat_stream import HeldJudge
-from tests.unit.fakes import make_chunk
+from tests.unit.fakes import Clock, make_chunk
 
 from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
 from bythebook.http.app import Service, create_app
-from bythebook.http.contracts.health import MOMENT_SECONDS, Examination
+from bythebook.http.contracts.health import (
+    FRESH_SECONDS,
+    MOMENT_SECONDS,
+    RECENT_SECONDS,
+    Examination,
+)
 from bythebook.operate.answer_queue import AnswerQueue
 from bythebook.operate.answerer import Answerer
 
@@ -142,7 +149,7 @@ def test_messages_of_one_conversation_wait_no_longer_than_any_question() -> None
 
 def test_health_gives_what_it_knew_a_moment_ago_while_a_check_takes_long() -> None:
     async def scenario() -> None:
-        slow, runs = asyncio.Event(), 0
+        slow, runs, clock = asyncio.Event(), 0, Clock()
 
         async def check() -> None:
             nonlocal runs
@@ -150,27 +157,161 @@ def test_health_gives_what_it_knew_a_moment_ago_while_a_check_takes_long() -> No
             if runs > 1:
                 await slow.wait()
 
-        examination = Examination({"index": check})
+        examination = Examination({"index": check}, clock)
         first = await examination.result()
-        began = time.monotonic()
+        assert await examination.result() is first
+        assert runs == 1  # so soon after a check there is no other
+        clock.now += FRESH_SECONDS
         several = await asyncio.gather(*(examination.result() for _ in range(20)))
-        assert time.monotonic() - began >= MOMENT_SECONDS
         assert all(one is first for one in several)
         assert runs == 2  # all who ask at once share one try
         slow.set()
-        assert (await examination.result()).status == "ok"
+        assert (await examination.result()) is not first
 
     asyncio.run(scenario())
 
 
 def test_health_waits_for_a_check_when_it_knows_nothing_recent() -> None:
     async def scenario() -> None:
-        slow = asyncio.Event()
-        examination = Examination({"index": slow.wait})  # type: ignore[dict-item]
+        slow, clock = asyncio.Event(), Clock()
+        slow.set()
+        examination = Examination({"index": slow.wait}, clock)  # type: ignore[dict-item]
+        first = await examination.result()
+        slow.clear()
+        clock.now += RECENT_SECONDS
         asked = asyncio.create_task(examination.result())
-        await asyncio.sleep(2 * MOMENT_SECONDS)
+        await asyncio.wait({asked}, timeout=2 * MOMENT_SECONDS)
         assert not asked.done()
         slow.set()
-        assert (await asked).status == "ok"
+        assert await asked is not first
 
     asyncio.run(scenario())
+
+
+@asynccontextmanager
+async def client_of_slow_answers(
+    keys: FakeKeys | None = None,
+) -> AsyncIterator[tuple[httpx.AsyncClient, AnswerQueue]]:
+    """Serve with the one turn taken, where answers are known to take longer than anybody may wait."""
+    plain, clock = fake_service(keys=keys), Clock()
+    queue = AnswerQueue(1, 60.0, plain.metrics, clock)
+    async with queue.turn("before"):
+        clock.now += 120.0
+    answerer = Answerer(plain.answerer.ports, plain.answerer.journal, queue)
+    transport = httpx.ASGITransport(create_app(replace(plain, answerer=answerer)))
+    async with (
+        queue.turn("now"),
+        httpx.AsyncClient(transport=transport, base_url=READER) as client,
+    ):
+        yield client, queue
+
+
+@pytest.mark.parametrize("path", ["/api/query", "/query", "/chat/run", "/chat/stream", "/ask"])
+def test_a_foreseeable_wait_is_refused_before_the_body_is_read(path: str) -> None:
+    async def scenario() -> httpx.Response:
+        async with client_of_slow_answers() as (client, _queue):
+            return await client.post(path, content=b"this is no JSON")
+
+    reply = asyncio.run(scenario())
+    assert (reply.status_code, reply.headers["Retry-After"]) == (503, "120")
+    assert BUSY in reply.text
+
+
+def test_a_wrong_key_is_refused_as_such_even_under_load() -> None:
+    keys = FakeKeys()
+    right = keys.add()
+
+    async def scenario() -> list[int]:
+        async with client_of_slow_answers(keys) as (client, _queue):
+            question = {"question": "What is one?"}
+            sent = [
+                await client.post("/ask", json=question, headers={"X-API-Key": key})
+                for key in ("wrong", right)
+            ]
+            return [reply.status_code for reply in sent]
+
+    assert asyncio.run(scenario()) == [401, 503]
+
+
+def test_refusals_are_counted_one_by_one_but_share_a_log_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> str:
+        async with client_of_slow_answers() as (client, _queue):
+            for _ in range(5):
+                await client.post("/ask", json={"question": "What is one?"})
+            return (await client.get("/metrics")).text
+
+    with caplog.at_level("INFO", "bythebook.requests"):
+        numbers = asyncio.run(scenario())
+    assert "bythebook_overloaded_total 5.0" in numbers
+    counted = 'bythebook_requests_total{method="POST",route="/ask",status="503"} 5.0'
+    assert counted in numbers
+    lines = [one for one in caplog.records if "refused" in one.getMessage()]
+    assert len(lines) < 5
+    assert vars(lines[0])["refused"] == 1
+
+
+class LeavingClient:
+    """A client that sends a request and leaves when told."""
+
+    def __init__(self, method: str, path: str, body: Mapping[str, str] | None) -> None:
+        self.left = asyncio.Event()
+        self.statuses: list[int] = []
+        self._body: bytes | None = json.dumps(body).encode()
+        path, _, query = path.partition("?")
+        self._scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": path,
+            "query_string": query.encode(),
+            "headers": [(b"host", b"reader.test"), (b"content-type", b"application/json")],
+            "client": ("192.0.2.1", 5000),
+        }
+
+    async def send_to(self, app: FastAPI) -> None:
+        await app(self._scope, self._receive, self._take)
+
+    async def _receive(self) -> dict[str, Any]:
+        if self._body is None:
+            await self.left.wait()
+            return {"type": "http.disconnect"}
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body}
+
+    async def _take(self, message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self.statuses.append(message["status"])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/api/query", {"query": "What is one?"}),
+        ("POST", "/query", {"query": "What is one?"}),
+        ("POST", "/chat/run", {"message": "What is one?"}),
+        ("POST", "/ask", {"question": "What is one?"}),
+        ("GET", "/?q=What+is+one", None),
+    ],
+)
+def test_a_client_who_leaves_gives_up_its_place_in_the_queue(
+    method: str, path: str, body: Mapping[str, str] | None
+) -> None:
+    async def scenario() -> list[int]:
+        plain = service_with_one_turn(HeldJudge())
+        queue = AnswerQueue(1, 60.0, PrometheusMetrics())
+        answerer = Answerer(plain.answerer.ports, plain.answerer.journal, queue)
+        client = LeavingClient(method, path, body)
+        async with asyncio.timeout(60), queue.turn("another"):
+            asked = asyncio.create_task(
+                client.send_to(create_app(replace(plain, answerer=answerer)))
+            )
+            while not queue.waiting:  # noqa: ASYNC110 - it is the state of the code under test
+                await asyncio.sleep(0.001)
+            client.left.set()
+            await asked
+            assert queue.waiting == 0
+        return client.statuses
+
+    assert asyncio.run(scenario()) == [499]

@@ -18,6 +18,7 @@ from tests.adapters.model_stub import KEY, Answer, ModelStub, serving_model
 from tests.faults.model_service import MODEL_NAME, READY_SECONDS, ask, serving_with_model
 from tests.faults.served import HIGH_LIMITS, library_of, served
 from tests.faults.test_model_misbehaviours import GOOD, QUESTION
+from tests.unit.fakes import Clock
 
 from bythebook.bootstrap import Core
 
@@ -27,16 +28,6 @@ DOWN = {
     "hangs up": Answer(hang_up=True),
     "fails": Answer(status=503, body={"error": {"message": "down"}}),
 }
-
-
-class Clock:
-    """A clock that only moves on request."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

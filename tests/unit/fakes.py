@@ -362,6 +362,16 @@ class FakeIndexWriter:
         return next((draft for draft in reversed(self.drafts) if draft.published), None)
 
 
+@dataclass
+class Clock:
+    """Time that passes when a test says so."""
+
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def wide_queue() -> AnswerQueue:
     """Make a queue in which no question of a test has to wait."""
     return AnswerQueue(1000, 60.0, PrometheusMetrics())

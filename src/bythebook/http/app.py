@@ -22,7 +22,7 @@ from bythebook.http.contracts import feedback, search
 from bythebook.http.contracts import query as contract_query
 from bythebook.http.contracts import rag as contract_rag
 from bythebook.http.contracts.description import DescribedApp
-from bythebook.http.contracts.health import Check, examine, health_router
+from bythebook.http.contracts.health import Check, Examination, health_router
 from bythebook.http.contracts.metrics import metrics_router
 from bythebook.http.pages.api_docs import api_docs_router
 from bythebook.http.pages.assets import assets_router
@@ -69,11 +69,13 @@ class Service:
 
 def create_app(service: Service) -> FastAPI:
     """Build the application over one answer path."""
+    ready = Examination(service.checks)
+    whole = Examination({**service.checks, **service.other_checks})
     app = DescribedApp(
         title="ByTheBook",
         version=service.version,
         summary="Answers only from the book, each sentence with its quote.",
-        lifespan=partial(_lifespan, service),
+        lifespan=partial(_lifespan, service, (ready, whole)),
         docs_url=None,  # FastAPI's own page loads its script from elsewhere; /docs is ours
         redoc_url=None,
         redirect_slashes=False,  # the redirect target would come from the caller's Host header
@@ -81,22 +83,27 @@ def create_app(service: Service) -> FastAPI:
     _install_shapes(app)
     app.state.gate = service.gate
     app.state.draining = service.draining
+    app.state.queue = service.answerer.queue
     app.add_middleware(KeylessGuard, ring=service.gate.ring, reader_url=service.reader_url)
     app.add_middleware(CrossOrigin, allows=service.gate.ring.allows_origin)
     app.add_middleware(RequestLog, metrics=service.metrics)
     app.add_middleware(ContextMiddleware, proxies=service.proxies)
     for router in (*_routers(service), api_docs_router(app.openapi)):
         app.include_router(router, dependencies=[Depends(require_room)])
-    app.include_router(health_router(service.checks, service.other_checks))  # always
+    app.include_router(health_router(ready, whole))  # always
     return app
 
 
 @asynccontextmanager
-async def _lifespan(service: Service, _app: FastAPI) -> AsyncIterator[None]:
-    await examine(service.checks)  # opens the models and the index before the first question
+async def _lifespan(
+    service: Service, health: tuple[Examination, Examination], _app: FastAPI
+) -> AsyncIterator[None]:
+    ready, whole = health
+    await ready.result()  # opens the models and the index before the first question
     with contextlib.suppress(RecordsFailed):  # the health routes report it
         await service.gate.ring.check()  # reads the keys, which then survive an outage
-    duties = [asyncio.create_task(duty()) for duty in service.duties]
+    runs = (*service.duties, ready.run, whole.run)
+    duties = [asyncio.create_task(run()) for run in runs]
     yield
     await service.answerer.journal.settle(_SETTLE_SECONDS)
     for duty in duties:

@@ -1,10 +1,10 @@
 """The bar that an ingest shows at a terminal."""
 
 import io
-import time
 
 import pytest
 from rich.console import Console
+from tests.unit.fakes import Clock
 
 from bythebook.cli import reporting
 from bythebook.cli.reporting import Pace, ingest_progress
@@ -21,15 +21,6 @@ def test_a_bar_opens_without_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     printed = shown.file.getvalue()
     assert "Embedding" in printed
     assert "tokens/s" not in printed
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    now = time.monotonic()
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def test_a_rate_counts_only_what_was_timed() -> None:

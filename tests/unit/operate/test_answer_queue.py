@@ -4,20 +4,11 @@ import asyncio
 from collections.abc import Callable, Coroutine
 
 import pytest
+from tests.unit.fakes import Clock
 
 from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
 from bythebook.errors import Overloaded
 from bythebook.operate.answer_queue import AnswerQueue
-
-
-class Clock:
-    """Time that passes when a test says so."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def queue(at_once: int = 1, max_wait: float = 60.0, clock: Clock | None = None) -> AnswerQueue:
@@ -119,6 +110,32 @@ def test_a_question_that_could_not_be_answered_in_time_is_refused_at_once() -> N
             assert refused.value.retry_after == 6
             await answerer.end("a")
             await answerer.end("b")
+
+    run(scenario)
+
+
+def test_a_caller_with_nothing_waiting_is_not_refused_because_of_another_who_asks_too_much() -> (
+    None
+):
+    async def scenario() -> None:
+        clock = Clock()
+        turns = queue(max_wait=5.0, clock=clock)
+        answerer = Answerer(turns)
+        async with turns.turn("before"):
+            clock.now += 1.0
+        async with asyncio.TaskGroup() as tasks:
+            for name in "abcd":
+                tasks.create_task(answerer.answer(name, "heavy"))
+            await until(lambda: turns.waiting == 3)
+            turns.require_short_wait("heavy")  # four seconds
+            tasks.create_task(answerer.answer("e", "heavy"))
+            await until(lambda: turns.waiting == 4)
+            turns.require_short_wait("light")  # its turn comes after one of the others
+            with pytest.raises(Overloaded):
+                turns.require_short_wait("heavy")
+            for name in "abcde":
+                await answerer.end(name)
+        turns.require_short_wait("heavy")  # a turn is free
 
     run(scenario)
 

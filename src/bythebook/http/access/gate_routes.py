@@ -15,6 +15,8 @@ from bythebook.errors import Forbidden, Unauthorized
 from bythebook.http.access.page_origin import is_from_another_site
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.draining import Draining
+from bythebook.http.wire.leaving import work_while_connected
+from bythebook.operate.answer_queue import AnswerQueue
 from bythebook.operate.gate import Gate
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -31,7 +33,7 @@ class AskRoute(APIRoute):
 
     def get_route_handler(self) -> Handler:
         """Check access before the body is read, so that strangers see no validation errors."""
-        handle = super().get_route_handler()
+        handle = self.wrap_handler(super().get_route_handler())
 
         async def guard(request: Request) -> Response:
             await admit(request, self.scope_needed)
@@ -39,6 +41,25 @@ class AskRoute(APIRoute):
             return await draining.unless_over(handle(request))
 
         return guard
+
+    def wrap_handler(self, handle: Handler) -> Handler:
+        """Return what handles a request of an admitted caller."""
+        return handle
+
+
+class QuestionRoute(AskRoute):
+    """A route that asks the book: its questions wait for their turn, as long as their clients do."""
+
+    def wrap_handler(self, handle: Handler) -> Handler:
+        """Refuse a question that would wait too long before its body is read."""
+
+        async def ask(request: Request) -> Response:
+            queue: AnswerQueue = request.app.state.queue
+            queue.require_short_wait(context_of(request).caller.holder)
+            await request.body()
+            return await work_while_connected(request, handle(request))
+
+        return ask
 
 
 class AdminRoute(AskRoute):

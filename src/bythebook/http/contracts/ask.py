@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from bythebook.ask.show import MOST_QUOTES, Quality, answer_sources, retrieval_quality
 from bythebook.domain.answers import SELECTED_TEXT, Answered, Outcome, Refused, Source
 from bythebook.domain.questions import Mode, Question, Scope
-from bythebook.http.access.gate_routes import AskRoute
+from bythebook.http.access.gate_routes import QuestionRoute
 from bythebook.http.contracts.fields import (
     NO_NUL,
     PLAIN,
@@ -113,7 +113,7 @@ class AskError(BaseModel):
 
 def ask_router(answerer: Answerer) -> APIRouter:
     """Make the route of contract D."""
-    router = APIRouter(tags=["D: ask"], route_class=AskRoute)
+    router = APIRouter(tags=["D: ask"], route_class=QuestionRoute)
     errors = failures(AskError, 401, 403, 413, 422, 429, 500, 502, 503)
 
     @router.post(PATH, responses=errors, operation_id="ask", summary="Ask, and see the evidence")

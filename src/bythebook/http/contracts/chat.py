@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from bythebook.ask import find_section
 from bythebook.domain.answers import Judged, Retrieved, Sentence
 from bythebook.domain.questions import Question, Scope
-from bythebook.http.access.gate_routes import AskRoute, admit_session
+from bythebook.http.access.gate_routes import AskRoute, QuestionRoute, admit_session
 from bythebook.http.contracts.chat_models import (
     ChatError,
     ChatRequest,
@@ -50,7 +50,7 @@ _EVENTS: Mapping[EventName, type[BaseModel]] = {
 
 def chat_router(conversations: Conversations, draining: Draining) -> APIRouter:
     """Make the routes of contract C."""
-    router = APIRouter(tags=["C: chat"], route_class=AskRoute)
+    router = APIRouter(tags=["C: chat"], route_class=QuestionRoute)
     library, reader_url = (
         conversations.answerer.ports.library,
         conversations.answerer.ports.reader_url,

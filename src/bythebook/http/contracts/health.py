@@ -14,7 +14,9 @@ from bythebook.errors import ByTheBookError, PartFailed
 
 _log = logging.getLogger("bythebook.http")
 MOMENT_SECONDS = 0.05
-RECENT_SECONDS = 10.0
+FRESH_SECONDS = 1.0  # so that many requests do not cost many checks
+EVERY_SECONDS = 30.0
+RECENT_SECONDS = 2 * EVERY_SECONDS
 Check = Callable[[], Awaitable[None]]
 PATHS = frozenset({"/livez", "/readyz", "/health"})
 
@@ -40,8 +42,51 @@ class Health(BaseModel):
     dependencies: dict[str, Part] = Field(description="Each part by its name.")
 
 
-def health_router(needed: Mapping[str, Check], others: Mapping[str, Check]) -> APIRouter:
-    """Make the health routes from the checks of required and of optional parts."""
+class Examination:
+    """The state of some parts, as a check found it a moment ago.
+
+    Requests share a check and wait for it no longer than a moment: on a busy machine they get the
+    result of the previous check, which a schedule keeps recent.
+    """
+
+    def __init__(
+        self, checks: Mapping[str, Check], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._checks = checks
+        self._clock = clock
+        self._running: asyncio.Task[Health] | None = None
+        self._last: Health | None = None
+        self._last_at = 0.0
+
+    async def result(self) -> Health:
+        """Return the state of the parts, in words for the public."""
+        age = self._clock() - self._last_at
+        if self._last is not None and age < FRESH_SECONDS:
+            return self._last
+        check = self._share_check()
+        known = self._last if age < RECENT_SECONDS else None
+        await asyncio.wait({check}, timeout=MOMENT_SECONDS if known else None)
+        return known if known is not None and not check.done() else check.result()
+
+    async def run(self) -> None:
+        """Check on a schedule until cancelled."""
+        while True:
+            await asyncio.sleep(EVERY_SECONDS)
+            await asyncio.wait({self._share_check()})
+
+    def _share_check(self) -> asyncio.Task[Health]:
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._examine())
+        return self._running
+
+    async def _examine(self) -> Health:
+        self._last = await examine(self._checks, in_public=True)
+        self._last_at = self._clock()
+        return self._last
+
+
+def health_router(ready: Examination, whole: Examination) -> APIRouter:
+    """Make the health routes from the state of the required parts, and of all."""
     router = APIRouter(tags=["health"])
 
     @router.get("/livez", operation_id="livez", summary="Does the process run?")
@@ -49,7 +94,6 @@ def health_router(needed: Mapping[str, Check], others: Mapping[str, Check]) -> A
         """Answer 200 while the process runs."""
         return Alive()
 
-    ready, whole = Examination(needed), Examination({**needed, **others})
     not_ready = {"model": Health, "description": "Questions cannot be answered now."}
 
     @router.get(
@@ -70,34 +114,6 @@ def health_router(needed: Mapping[str, Check], others: Mapping[str, Check]) -> A
         return await whole.result()
 
     return router
-
-
-class Examination:
-    """Checks the parts once for all requests that come at the same time.
-
-    Where a try takes longer than a moment, as it does on a busy machine, the result before it is
-    given, if that is recent.
-    """
-
-    def __init__(self, checks: Mapping[str, Check]) -> None:
-        self._checks = checks
-        self._running: asyncio.Task[Health] | None = None
-        self._last: Health | None = None
-        self._last_at = 0.0
-
-    async def result(self) -> Health:
-        """Return the state of the parts, in words for the public."""
-        if self._running is None or self._running.done():
-            self._running = asyncio.create_task(self._examine())
-        running = self._running
-        known = self._last if time.monotonic() - self._last_at < RECENT_SECONDS else None
-        await asyncio.wait({running}, timeout=MOMENT_SECONDS if known else None)
-        return running.result() if known is None or running.done() else known
-
-    async def _examine(self) -> Health:
-        self._last = await examine(self._checks, in_public=True)
-        self._last_at = time.monotonic()
-        return self._last
 
 
 async def examine(checks: Mapping[str, Check], *, in_public: bool = False) -> Health:

@@ -15,7 +15,7 @@ from bythebook.ask.show import message_citations
 from bythebook.domain.answers import Answered, Outcome, RefusalType
 from bythebook.domain.questions import Mode, Question, Scope
 from bythebook.domain.records import MessageCitation
-from bythebook.http.access.gate_routes import AskRoute, admit_session
+from bythebook.http.access.gate_routes import QuestionRoute, admit_session
 from bythebook.http.contracts.fields import (
     PLAIN,
     BookId,
@@ -182,7 +182,7 @@ class QueryResponse(BaseModel):
 
 def query_router(answerer: Answerer, reader_url: str) -> APIRouter:
     """Make the routes of contract A."""
-    router = APIRouter(tags=["A: query"], route_class=AskRoute)
+    router = APIRouter(tags=["A: query"], route_class=QuestionRoute)
     errors = failures(QueryResponse, 401, 403, 413, 422, 429, 500, 502, 503, 504)
 
     async def query(request: Request, body: QueryRequest) -> QueryResponse:

@@ -21,7 +21,7 @@ from bythebook.domain.answers import Answered, Outcome, Passage, Refused
 from bythebook.domain.books import Chunk
 from bythebook.domain.questions import Question, Scope
 from bythebook.errors import InputError, UnknownBook, UnknownDocument
-from bythebook.http.access.gate_routes import AskRoute
+from bythebook.http.access.gate_routes import QuestionRoute
 from bythebook.http.contracts.fields import PLAIN, BookId, write_full_answer
 from bythebook.http.contracts.incoming import incoming_question
 from bythebook.http.wire.context import context_of
@@ -123,7 +123,7 @@ class RagError(BaseModel):
 
 def rag_router(answerer: Answerer, models: Sequence[str]) -> APIRouter:
     """Make the route of contract B."""
-    router = APIRouter(tags=["B: retrieval-augmented query"], route_class=AskRoute)
+    router = APIRouter(tags=["B: retrieval-augmented query"], route_class=QuestionRoute)
     errors = failures(RagError, 401, 403, 413, 422, 429, 500, 502, 503, 504)
 
     @router.post(PATH, responses=errors, operation_id="rag_query", summary="Ask, and get the pages")

@@ -8,6 +8,7 @@ from fastapi.requests import Request
 from fastapi.responses import HTMLResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from bythebook.errors import ByTheBookError, NotAdmitted, RecordsFailed
 from bythebook.http.access.gate_routes import admit
@@ -39,7 +40,7 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except Exception as error:
-                if not accepts_pages(request):
+                if isinstance(error, ClientDisconnect) or not accepts_pages(request):
                     raise
                 return render_problem(_find_problem(error))
 

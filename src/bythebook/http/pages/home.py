@@ -17,6 +17,7 @@ from bythebook.http.pages.reader.outline import Outlines
 from bythebook.http.pages.reader.routes import MayAsk, reader_router
 from bythebook.http.pages.render import forbid_caching, render_page
 from bythebook.http.pages.reply import LinkNotice, Notice, PageReply, make_reply
+from bythebook.http.wire.leaving import work_while_connected
 from bythebook.http.wire.problems import Problem, problem_of
 from bythebook.operate.answerer import Answerer
 
@@ -71,7 +72,7 @@ async def _answer(
         return Notice("Please ask again", f"A question has at most {_LONGEST} characters."), None
     try:
         asked = incoming_question(request, "query", Question(question, Scope(book or None)))
-        return make_reply(await answerer.collect(asked)), None
+        return make_reply(await work_while_connected(request, answerer.collect(asked))), None
     except InputError as error:
         return Notice("Please ask again", error.what), None
     except PartFailed as error:

@@ -30,6 +30,7 @@ class RequestContext:
     session_id: uuid.UUID | None = None
     question: str | None = None  # echoed in errors
     rejected_body: object = None
+    overloaded: bool = False  # refused because too many questions are being asked
     cors_headers: Mapping[str, str] | None = None
 
 

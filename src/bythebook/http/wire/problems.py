@@ -12,6 +12,7 @@ from fastapi.requests import Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from bythebook.errors import (
     ByTheBookError,
@@ -31,6 +32,7 @@ from bythebook.errors import (
     UnknownBook,
 )
 from bythebook.http.wire.context import context_of, rate_headers
+from bythebook.http.wire.leaving import CLIENT_LEFT
 
 ProblemKind = Literal[
     "validation_failed",
@@ -163,7 +165,11 @@ def install_problems(
         return respond(request, Problem(kind, _own_words(error) or _HTTP_MESSAGES[kind]), headers)
 
     async def on_ours(request: Request, error: Exception) -> Response:
+        context_of(request).overloaded = isinstance(error, Overloaded)
         return respond(request, problem_of(error))
+
+    async def on_leaving(_request: Request, _error: Exception) -> Response:
+        return Response(status_code=CLIENT_LEFT)  # for the log; there is nobody to read it
 
     async def on_any(request: Request, _error: Exception) -> Response:
         # Starlette logs the exception itself; callers learn no more than this.
@@ -174,6 +180,7 @@ def install_problems(
     app.add_exception_handler(RequestValidationError, on_validation)
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(ByTheBookError, on_ours)
+    app.add_exception_handler(ClientDisconnect, on_leaving)
     app.add_exception_handler(Exception, on_any)
     app.state.refuse = on_ours  # for middleware, which runs outside the handlers
 

@@ -1,4 +1,7 @@
-"""A log line and a count for every request, by route and never by content."""
+"""A log line and a count for every request, by route and never by content.
+
+What is refused for overload, perhaps hundreds a second, is counted one by one but shares log lines.
+"""
 
 import asyncio
 import logging
@@ -9,6 +12,8 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from bythebook.http.contracts import health
 from bythebook.http.wire.context import context_in
+from bythebook.http.wire.leaving import CLIENT_LEFT
+from bythebook.http.wire.paced_log import PacedLog
 from bythebook.ports import Metrics
 
 _log = logging.getLogger("bythebook.requests")
@@ -16,7 +21,6 @@ _QUIET = health.PATHS | {"/metrics"}
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _UNMATCHED = "unmatched"  # one name for every path that leads nowhere
 _OTHER = "other"
-_GONE = 499  # the reader left before an answer; not an HTTP status, but what proxies log
 
 
 class RequestLog:
@@ -25,6 +29,7 @@ class RequestLog:
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
+        self._overloads = PacedLog(_log_overloads)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
@@ -44,12 +49,12 @@ class RequestLog:
         try:
             await self._app(scope, receive, send_noting)
         except asyncio.CancelledError:
-            self._note(scope, status or _GONE)
+            self._note(scope, status or CLIENT_LEFT)
             raise
         except BaseException:
             self._note(scope, status or 500)
             raise
-        self._note(scope, status or _GONE)
+        self._note(scope, status or CLIENT_LEFT)
 
     def _note(self, scope: Scope, status: int) -> None:
         method = scope["method"] if scope["method"] in _METHODS else _OTHER
@@ -58,7 +63,9 @@ class RequestLog:
         seconds = time.perf_counter() - context.started
         self._metrics.count_request(method, route, status, seconds)
         level = logging.WARNING if status >= 500 else logging.INFO
-        if route in _QUIET:
+        if context.overloaded:
+            self._overloads.count()
+        if route in _QUIET or context.overloaded:
             level = logging.DEBUG
         session = context.session_id
         fields = {
@@ -68,6 +75,10 @@ class RequestLog:
             "ms": round(seconds * 1000, 1),
         }
         _log.log(level, "request", extra=fields | {"session_id": session and str(session)})
+
+
+def _log_overloads(times: int) -> None:
+    _log.warning("requests refused, too many questions are waiting", extra={"refused": times})
 
 
 def _template(scope: Scope) -> str:

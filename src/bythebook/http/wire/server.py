@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import socket
-import time
 from typing import Any
 
 import uvicorn
@@ -16,6 +15,7 @@ from bythebook.http.wire.connections import (
     limits_within_descriptors,
 )
 from bythebook.http.wire.draining import Draining
+from bythebook.http.wire.paced_log import PacedLog
 
 GRACE_SECONDS = 10
 _STREAMS_SHARE = 0.8  # of the grace time; the rest is for sending their ends and closing the parts
@@ -95,20 +95,21 @@ class AcceptErrors:
     """Logs at most once a second that connections cannot be accepted; asyncio would log it thousands of times."""
 
     def __init__(self) -> None:
-        self._logged_at = float("-inf")
-        self._unlogged = 0
+        self._error: object = None
+        self._lines = PacedLog(self._log)
 
     def handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Count accept errors; pass anything else on to asyncio's default handler."""
         if context.get("message") != _ACCEPT_FAILED:
             loop.default_exception_handler(context)
             return
-        self._unlogged += 1
-        if time.monotonic() - self._logged_at >= 1.0:
-            _log.error(
-                "Connections cannot be accepted (%s), %d times since the last such line. "
-                "Raise the limit of open files.",
-                context.get("exception"),
-                self._unlogged,
-            )
-            self._logged_at, self._unlogged = time.monotonic(), 0
+        self._error = context.get("exception")
+        self._lines.count()
+
+    def _log(self, times: int) -> None:
+        _log.error(
+            "Connections cannot be accepted (%s), %d times since the last such line. "
+            "Raise the limit of open files.",
+            self._error,
+            times,
+        )

@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from bythebook.errors import ByTheBookError, Stopping
 from bythebook.http.wire.draining import STOPPING, Draining
+from bythebook.http.wire.leaving import wait_for_disconnect
 from bythebook.http.wire.problems import ProblemKind, problem_of
 
 HEARTBEAT_SECONDS = 15.0
@@ -74,7 +75,7 @@ class EventStream(StreamingResponse):
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Work, send and watch the client; end all three together."""
         telling = asyncio.create_task(self._tell(send))
-        leaving = asyncio.create_task(_wait_for_disconnect(receive))
+        leaving = asyncio.create_task(wait_for_disconnect(receive))
         tasks = (asyncio.create_task(self._work()), leaving, telling)
         try:
             with self._draining.call_on_stop(lambda: self._steps.put_nowait(Stopping(STOPPING))):
@@ -135,9 +136,3 @@ def _failure(error: Exception) -> StreamEvent:
 
 async def _send(send: Send, body: bytes, *, more: bool = True) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": more})
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    """Wait until the client has disconnected."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
