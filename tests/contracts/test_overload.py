@@ -1,6 +1,7 @@
 """More questions than can be answered: each contract says so in its own shape, and health stays quick."""
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from tests.contracts.test_chat_stream import HeldJudge
 from tests.unit.fakes import Clock, make_chunk
 
 from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
+from bythebook.cli.serving import _keep_for_good
 from bythebook.http.app import Service, create_app
 from bythebook.http.contracts.health import (
     FRESH_SECONDS,
@@ -22,6 +24,7 @@ from bythebook.http.contracts.health import (
     RECENT_SECONDS,
     Examination,
 )
+from bythebook.http.wire.paced_log import PacedLog
 from bythebook.operate.answer_queue import AnswerQueue
 from bythebook.operate.answerer import Answerer
 
@@ -250,6 +253,26 @@ def test_refusals_are_counted_one_by_one_but_share_a_log_line(
     lines = [one for one in caplog.records if "refused" in one.getMessage()]
     assert len(lines) < 5
     assert vars(lines[0])["refused"] == 1
+
+
+def test_a_log_line_counts_what_came_since_the_last_one() -> None:
+    clock, lines = Clock(), list[int]()
+    log = PacedLog(lines.append, clock)
+    for _ in range(300):
+        log.count()
+    assert lines == [1]
+    clock.now += 1.0
+    log.count()
+    assert lines == [1, 300]
+
+
+def test_later_garbage_collections_leave_out_what_the_start_has_made() -> None:
+    before = gc.get_freeze_count()
+    asyncio.run(_keep_for_good())
+    try:
+        assert gc.get_freeze_count() > before
+    finally:
+        gc.unfreeze()
 
 
 class LeavingClient:
