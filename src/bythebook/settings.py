@@ -91,6 +91,11 @@ class Settings(BaseSettings):
         description="Whether the language model's own wording is shown where it passes verification, rather than "
         "the book's sentences that it rests on.",
     )
+    llm_fallback: bool = Field(
+        default=False,
+        description="Whether the book's own excerpt answers where the language model fails, marked by `fallback`, "
+        "rather than an error.",
+    )
     allowed_models: str = Field(
         "gpt-3.5-turbo,gpt-4,gpt-4-turbo-preview",
         pattern=rf"^{_MODEL_NAME}(\s*,\s*{_MODEL_NAME})*$",

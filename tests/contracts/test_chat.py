@@ -63,6 +63,7 @@ RESPONSE = {
     "confidence_metrics",
     "nearest_sections",
     "disclaimer",
+    "fallback",
 }
 SOURCE = {"chunk_text", "similarity_score", "chapter", "section", "url", "chunk_index"}
 METRICS = {

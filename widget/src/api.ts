@@ -766,6 +766,12 @@ export interface components {
              * @description What an answer of level low opens with: "The book may cover this only in part; please check the quoted passage."; and which parts of the question it does not answer.
              */
             disclaimer?: string | null;
+            /**
+             * Fallback
+             * @description True if the language model failed and the book's own excerpt answers, as configured.
+             * @default false
+             */
+            fallback: boolean;
         };
         /**
          * ChatSource
@@ -1143,6 +1149,12 @@ export interface components {
              * @description What an answer opens with that is cautious or partial.
              */
             disclaimer?: string | null;
+            /**
+             * Fallback
+             * @description True if the language model failed and the book's own excerpt answers, as configured.
+             * @default false
+             */
+            fallback: boolean;
         };
         /**
          * GroupModel
@@ -1701,7 +1713,7 @@ export interface components {
             sources: components["schemas"]["SourceReference"][];
             /**
              * Model Used
-             * @description What answered.
+             * @description What answered: a language model, or `bythebook-extractive` where the book's own excerpt does, also in a model's place.
              */
             model_used: string;
             /**

@@ -23,7 +23,6 @@ from bythebook.ask.retrieve.sections import MOST_TEXT, FoundSection, search_sect
 from bythebook.ask.run import AnswerRun
 from bythebook.ask.selection.section import find_section
 from bythebook.ask.usage_meter import UsageMeter
-from bythebook.ask.verify.sentences import locate
 
 __all__ = [
     "MOST_TEXT",
@@ -40,7 +39,6 @@ __all__ = [
     "find_passages",
     "find_section",
     "is_greeting",
-    "locate",
     "make_plan",
     "measure_confidence",
     "neutral",

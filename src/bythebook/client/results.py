@@ -45,6 +45,7 @@ class Answer(_Result):
     sentences: tuple[str, ...] = ()
     key_sentences: tuple[int, ...] = ()  # indexes of those that answer; the others are context
     disclaimer: str | None = None
+    fallback: bool = False  # True: the language model failed, and the book's excerpt answers
 
 
 class Refusal(_Result):
@@ -134,6 +135,7 @@ class ChatResult(_Result):
     confidence_metrics: ConfidenceMetrics | None = None
     nearest_sections: tuple[NearestSection, ...] = ()
     disclaimer: str | None = None
+    fallback: bool = False  # True: the language model failed, and the book's excerpt answers
 
 
 class Retrieval(_Result):

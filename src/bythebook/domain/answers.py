@@ -208,6 +208,7 @@ class Answered:
     model_used: str = ""  # what wrote the sentences
     usage: Usage = field(default_factory=Usage)  # zero if the book's own sentences answer
     missing: tuple[str, ...] = ()  # parts of the question that are not answered, as they were asked
+    fallback: bool = False  # True: a language model failed, and the book answers without it
 
     @property
     def key_sentences(self) -> tuple[int, ...]:

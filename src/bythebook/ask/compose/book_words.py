@@ -6,9 +6,9 @@ a model chooses what to say and in which order, and the book says it.
 
 from collections.abc import Iterator, Sequence
 
-from bythebook.ask.compose.trim import MOST_QUOTE
+from bythebook.ask.compose.trim import MOST_CHARACTERS, quotable
 from bythebook.ask.guard import neutral
-from bythebook.domain.answers import Citation, Evidence, Sentence
+from bythebook.domain.answers import Citation, Evidence, Passage, Sentence
 from bythebook.domain.books import Unit
 
 # Of the chance to answer, which the judge shares among units: on pages held back, all but 2 in 100 sentences that
@@ -27,6 +27,7 @@ class BookWords:
             if one.support >= LEAST_CHANCE
         }
         self._most = most
+        self._room = MOST_CHARACTERS
         self._said: set[tuple[str, int]] = set()
 
     def of(self, sentence: Sentence) -> Iterator[Sentence]:
@@ -38,14 +39,15 @@ class BookWords:
             for unit in _find_quoted_units(citation):
                 place = citation.passage.chunk.chunk_id, unit.start
                 full = self._most is not None and len(self._said) >= self._most
-                shown = _cite(citation, unit)
+                words = citation.passage.chunk.text[unit.start : unit.end]
                 fresh = place in self._bearing and place not in self._said
-                if fresh and not full and self._may_show(shown.quote):
+                if fresh and not full and self._may_show(words):
                     self._said.add(place)
-                    yield Sentence(shown.quote, (shown,), unit.kind)
+                    self._room -= len(words)
+                    yield Sentence(words, tuple(_cite(citation.passage, unit)), unit.kind)
 
-    def _may_show(self, quote: str) -> bool:
-        return neutral(quote, self._question) == quote
+    def _may_show(self, words: str) -> bool:
+        return len(words) <= self._room and neutral(words, self._question) == words
 
 
 def _find_quoted_units(citation: Citation) -> Iterator[Unit]:
@@ -55,12 +57,10 @@ def _find_quoted_units(citation: Citation) -> Iterator[Unit]:
     return (unit for unit in chunk.units if unit.start < end and start < unit.end)
 
 
-def _cite(citation: Citation, unit: Unit) -> Citation:
-    """Quote a whole unit; of a unit that is too long, only what was quoted of it."""
-    chunk = citation.passage.chunk
-    start, end = unit.start, unit.end
-    if end - start > MOST_QUOTE:
-        start = max(start, citation.char_start - chunk.char_start)
-        end = min(end, citation.char_end - chunk.char_start, start + MOST_QUOTE)
-    text = chunk.text[start:end]
-    return Citation(citation.passage, text, chunk.char_start + start, chunk.char_start + end)
+def _cite(passage: Passage, unit: Unit) -> Iterator[Citation]:
+    """Quote a whole unit, a long one piece by piece."""
+    chunk, at = passage.chunk, unit.start
+    for piece in quotable(chunk.text[unit.start : unit.end]):
+        start = chunk.text.index(piece, at)
+        at = start + len(piece)
+        yield Citation(passage, piece, chunk.char_start + start, chunk.char_start + at)

@@ -77,6 +77,7 @@ def to_response(reply: Reply, threshold: float, reader_url: str) -> ChatResponse
         if isinstance(outcome, Refused)
         else [],
         disclaimer=answered.disclaimer if answered else None,
+        fallback=answered.fallback if answered else False,
     )
 
 

@@ -17,6 +17,7 @@ from bythebook.domain.questions import Mode, Question, Scope
 from bythebook.domain.records import MessageCitation
 from bythebook.http.access.gate_routes import QuestionRoute, admit_session
 from bythebook.http.contracts.fields import (
+    FALLBACK,
     PLAIN,
     BookId,
     NearestSectionModel,
@@ -125,6 +126,7 @@ class GroundedAnswer(BaseModel):
     disclaimer: str | None = Field(
         None, description="What an answer opens with that is cautious or partial."
     )
+    fallback: bool = Field(default=False, description=FALLBACK)
 
 
 class RefusalMessage(BaseModel):
@@ -235,6 +237,7 @@ def _answer(outcome: Answered, reader_url: str) -> GroundedAnswer:
         sentences=[sentence.text for sentence in outcome.sentences],
         key_sentences=list(outcome.key_sentences),
         disclaimer=outcome.disclaimer,
+        fallback=outcome.fallback,
     )
 
 
