@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tests.adapters.model_stub import Answer, answer_text, numbered_sentences
@@ -32,15 +32,25 @@ class GoldModel:
             return Answer('{"answers": true}')
         sentences = {n: _collapse_spaces(text) for n, text in numbered_sentences(prompt).items()}
         for gold in map(_collapse_spaces, self._golds.get(question, ())):
-            holding = [n for n, text in sentences.items() if gold in text or text in gold]
-            self.shown = gold in " ".join(sentences[n] for n in holding)
-            if self.shown:
-                return Answer(answer_text((self._phrase(gold), holding)), piece=64)
+            if numbers := _find_numbers(gold, sentences):
+                self.shown = True
+                return Answer(answer_text((self._phrase(gold), numbers)), piece=64)
         self.shown = False
         return Answer(answer_text())
 
     def _phrase(self, gold: str) -> str:
         return f"In short, {gold}" if self._reworded else gold
+
+
+def _find_numbers(gold: str, sentences: Mapping[int, str]) -> list[int]:
+    """Return the numbers of the sentences that a quote stands in; none if it does not."""
+    at = " ".join(sentences.values()).find(gold)
+    numbers, start = [], 0
+    for number, text in sentences.items():
+        if at >= 0 and start < at + len(gold) and at < start + len(text):
+            numbers.append(number)
+        start += len(text) + 1
+    return numbers
 
 
 def _collapse_spaces(text: str) -> str:

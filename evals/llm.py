@@ -151,17 +151,15 @@ def make_gold_figures(folder: Path, questions: Sequence[EvalQuestion]) -> dict[s
         others = [case for case, _ in cases if case.question.kind != "answered"]
         answered_offline = [case for case, _ in of_book if offline[case.question.question_id]]
         figures[name] = {
-            "of all answerable": _format_share(
-                [case.outcome_name == "answered" for case, _ in of_book]
-            ),
+            "of all answerable": _format_share([case.by_model for case, _ in of_book]),
             "of those answered without a model": _format_share(
-                [case.outcome_name == "answered" for case in answered_offline]
+                [case.by_model for case in answered_offline]
             ),
             "of those that the judge cleared": _format_share(
-                [case.outcome_name == "answered" for case, _ in of_book if case.cleared]
+                [case.by_model for case, _ in of_book if case.cleared]
             ),
             "of those whose gold passage was shown": _format_share(
-                [case.outcome_name == "answered" for case, shown in of_book if shown]
+                [case.by_model for case, shown in of_book if shown]
             ),
             "gold passage shown": _format_share([shown for _, shown in of_book]),
             "others refused": _format_share([case.outcome_name == "refused" for case in others]),
