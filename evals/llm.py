@@ -71,12 +71,13 @@ def run_real(
     on_case: Callable[[Sequence[Case]], None],
     path: Path | None = None,
     *,
+    threads: int = 1,
     own_words: bool = False,
 ) -> list[Case]:
     """Ask all questions with the real model, one after another, and report after each."""
     name = path.stem if path else MODEL
     server: AbstractContextManager[str] = (
-        serving(path, threads=os.cpu_count() or 1) if path else serving_smollm2()
+        serving(path, threads=threads) if path else serving_smollm2()
     )
     with server as url, open_core(folder, url, name, PATIENT, own_words=own_words) as core:
 
@@ -246,6 +247,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="GGUF file of another real model")
     parser.add_argument("--questions", type=int, default=40, help="that --model is asked")
     parser.add_argument("--split", choices=["dev", "test"], default="test")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="of --model")
     parser.add_argument("--own-words", action="store_true", help="show the model's wording")
     options = parser.parse_args()
     if options.model and not options.model.is_file():
@@ -275,7 +277,12 @@ def main() -> None:
             )
         if options.only != "gold":
             cases = run_real(
-                folder, drawn[: options.most], on_case, options.model, own_words=options.own_words
+                folder,
+                drawn[: options.most],
+                on_case,
+                options.model,
+                threads=options.threads,
+                own_words=options.own_words,
             )
     on_case(cases)
     print(json.dumps(figures | ({"real": make_real_figures(cases)} if cases else {}), indent=1))
