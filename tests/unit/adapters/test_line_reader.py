@@ -96,7 +96,12 @@ def test_no_line_is_the_verdict_that_nothing_answers(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["".join(f"[{n}]" for n in range(1, 400)), "It walks. [1]\n" * 400, "1\n" * 400]
+    "text",
+    [
+        "".join(f"[{n}]" for n in range(1, 400)),
+        "It walks. [1]\n" * 400,
+        "".join(f"It walks {n} times. [1]\n" for n in range(400)),
+    ],
 )
 def test_a_model_that_does_not_end_is_bounded(text: str) -> None:
     reader = LineReader()

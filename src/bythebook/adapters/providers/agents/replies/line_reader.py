@@ -1,10 +1,12 @@
 """Reads an answer as it arrives: lines that end in the numbers of the sentences they rest on."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-MOST_LINES = 12  # of an answer; more is a model that does not come to an end
+MOST_LINES = 60  # of an answer; more is a model that does not come to an end
+MOST_REPEATED = 3  # times the same line; more is a model that has lost itself
 MOST_CITED = 6  # numbers of a line that count
 _RUNAWAY = 40  # numbers at the end of a line: more is a model that only counts on
 _LONGEST = 2000  # characters of a line that are kept
@@ -43,7 +45,7 @@ class LineReader:
 
     def __init__(self) -> None:
         self.is_runaway = False  # True: the rest of the answer is not worth reading
-        self._lines = 0
+        self._lines: Counter[WrittenLine] = Counter()
         self._open = ""  # the line that is being written, as much of it as is kept
         self._begun = False  # False: reasoning may come first, or goes on
 
@@ -73,10 +75,11 @@ class LineReader:
 
     def _take(self, line: str) -> Iterator[WrittenLine]:
         for written in read_line(line):
-            if self._lines < MOST_LINES:
+            self._lines[written] += 1
+            self.is_runaway |= self._lines[written] > MOST_REPEATED
+            self.is_runaway |= self._lines.total() > MOST_LINES or _counts_on(line)
+            if self._lines[written] == 1 and self._lines.total() <= MOST_LINES:
                 yield written
-            self._lines += 1
-        self.is_runaway |= self._lines > MOST_LINES or _counts_on(line)
 
 
 def read_line(line: str) -> Iterator[WrittenLine]:
