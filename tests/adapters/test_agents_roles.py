@@ -68,9 +68,9 @@ def test_the_validator_says_whether_passages_answer(stub: ModelStub, answers: bo
 
 def test_a_session_gives_what_was_said_and_keeps_nothing() -> None:
     async def scenario() -> None:
-        session = TurnSession(TURNS, str.upper)
+        session = TurnSession(TURNS, lambda text, _question: text.upper())
         items = await session.get_items()
-        assert [item["content"] for item in items[:2]] == ["HOW DO ROBOTS WALK?", "ON TWO LEGS."]  # type: ignore[typeddict-item]
+        assert [item["content"] for item in items[:2]] == ["How do robots walk?", "ON TWO LEGS."]  # type: ignore[typeddict-item]
         assert await session.get_items(1) == items[-1:]
         await session.add_items(items)
         assert await session.get_items() == items

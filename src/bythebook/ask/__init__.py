@@ -6,7 +6,7 @@ in `bythebook.ask.show`. Only `calibrate` and `evaluate` look further inside.
 
 from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.extractive import ExtractiveGenerator
-from bythebook.ask.conversation.standalone import MOST_TURNS
+from bythebook.ask.conversation.context import MOST_TURNS
 from bythebook.ask.conversation.topic_summary import topic_summary
 from bythebook.ask.guard import neutral
 from bythebook.ask.pipeline import answer, collect

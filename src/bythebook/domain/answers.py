@@ -36,6 +36,7 @@ class Passage:
     relevance: float
     cosine: float | None = None  # None for a selection, which was not retrieved
     signal: float = 0.0  # what it was ranked by, on the judge's scale; 0 for a selection
+    in_context: bool = False  # found by a question together with the turns before it
 
     @property
     def is_selection(self) -> bool:

@@ -200,8 +200,9 @@ class Trials:
 
 
 def noticed(attack: Attack) -> bool:
-    """Say whether the guard takes anything out of what is handed in with an attack."""
-    return neutral(attack.given) != attack.given
+    """Say whether the guard takes anything out of a book or selection; a reader's own words it never touches."""
+    own = attack.channel in {"question", "history"}
+    return not own and neutral(attack.given, attack.topic.question) != attack.given
 
 
 def _asked(service: ModelService, attack: Attack, turn: int) -> Iterator[ServiceReply]:
@@ -265,8 +266,8 @@ def _overhearing(heard: list[str]) -> Iterator[None]:
 def _guard(*, off: bool) -> Iterator[None]:
     """Where it is off, have nothing taken out of what a model reads."""
     with pytest.MonkeyPatch.context() as patch:
-        for place in ("bythebook.bootstrap.models", "bythebook.ask.consult") if off else ():
-            patch.setattr(f"{place}.neutral", lambda text, _question="": text)
+        if off:
+            patch.setattr("bythebook.bootstrap.models.neutral", lambda text, _question="": text)
         yield
 
 

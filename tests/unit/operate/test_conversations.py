@@ -106,7 +106,7 @@ def run(turns: Callable[[], Awaitable[Any]]) -> Any:
     return asyncio.run(within())
 
 
-def test_a_follow_up_is_asked_standing_alone_and_kept_as_written() -> None:
+def test_a_follow_up_is_read_with_the_question_before_and_kept_as_written() -> None:
     judge, threads = ListeningJudge(), MemoryThreads()
     answerer = conversations(judge, threads)
 
@@ -116,8 +116,8 @@ def test_a_follow_up_is_asked_standing_alone_and_kept_as_written() -> None:
         await answerer.collect(asked("When did they make it?"))
 
     run(turns)
-    assert judge.asked[:2] == ["What is URDF?", "Who made URDF?"]
-    assert "URDF" in judge.asked[2]
+    assert judge.asked[:3] == ["What is URDF?", "Who made it?", "Who made it? What is URDF?"]
+    assert judge.asked[3:] == ["When did they make it?", "When did they make it? Who made it?"]
     kept = threads.threads["open", SESSION].messages
     assert [message.content for message in kept[::2]] == [
         "What is URDF?",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bythebook.ask.read.follow_up import judge_follow_up
 from bythebook.ask.retrieve.passages import READ_AT_MOST
 from bythebook.ask.retrieve.relevance import QUERY_BOUNDARY, on_scale
 from bythebook.domain.answers import (
@@ -50,13 +51,19 @@ async def decide(
     best = _best_score(passages)
     if best < REFUSE_BELOW:
         return Verdict("low_relevance")
-    judgement = await judge.judge(plan.question, passages[:READ_AT_MOST])
+    judgement = await _read(plan, passages[:READ_AT_MOST], judge)
     doubtful = is_doubtful(passages)
     least = max(SURE_FROM, answer_from) if doubtful else answer_from
     if judgement.answerable < least or not judgement.evidence:
         return Verdict(refusal_after_reading(passages, doubtful=doubtful), judgement)
     cautious = doubtful or judgement.answerable < SURE_FROM
     return Verdict(None, judgement, passages, cautious=cautious)
+
+
+async def _read(plan: Plan, passages: tuple[Passage, ...], judge: Judge) -> Judgement:
+    if plan.turns and any(passage.in_context for passage in passages):
+        return await judge_follow_up(judge, plan.question, plan.turns, passages)
+    return await judge.judge(plan.question, passages)
 
 
 def refusal_after_reading(passages: tuple[Passage, ...], *, doubtful: bool) -> RefusalType:
