@@ -11,7 +11,7 @@ from typing import Literal
 from bythebook.domain.answers import NearestSection, RefusalType
 from bythebook.domain.questions import Mode
 
-ContractName = Literal["query", "rag", "chat", "ask"]  # A, B, C and D
+ContractName = Literal["query", "rag", "chat", "ask", "openai", "mcp"]  # A, B, C, D and others
 QueryStatus = Literal["success", "refused", "error"]
 Role = Literal["user", "assistant"]
 ThreadState = Literal["active", "archived"]

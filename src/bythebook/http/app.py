@@ -24,6 +24,7 @@ from bythebook.http.contracts import rag as contract_rag
 from bythebook.http.contracts.description import DescribedApp
 from bythebook.http.contracts.health import Check, Examination, health_router
 from bythebook.http.contracts.metrics import metrics_router
+from bythebook.http.openai_api import routes as openai_api
 from bythebook.http.pages.api_docs import api_docs_router
 from bythebook.http.pages.assets import assets_router
 from bythebook.http.pages.failures import render_problem_if_accepted
@@ -122,6 +123,8 @@ def _install_shapes(app: FastAPI) -> None:
     shapes |= dict.fromkeys(contract_chat.PLACES, contract_chat.error_shape)
     statuses = dict.fromkeys(contract_chat.PLACES, contract_chat.STATUSES)
     statuses[contract_ask.PATH] = contract_ask.STATUSES
+    shapes |= dict.fromkeys(openai_api.PLACES, openai_api.error_shape)
+    statuses |= dict.fromkeys(openai_api.PLACES, openai_api.STATUSES)
     install_problems(app, shapes, statuses, render_problem_if_accepted)
 
 
@@ -132,6 +135,7 @@ def _routers(service: Service) -> Sequence[APIRouter]:
         contract_rag.rag_router(answerer, service.models),
         contract_ask.ask_router(answerer),
         contract_chat.chat_router(Conversations(answerer, service.threads), service.draining),
+        openai_api.openai_router(answerer, service.draining),
         search.search_router(answerer.ports),
         feedback.feedback_router(service.feedback, answerer.journal),
         metrics_router(service.metrics, answerer.ports.library),
