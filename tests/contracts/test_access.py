@@ -78,6 +78,7 @@ GUARDED: dict[str, Request] = {
     ),
     "OpenAI models": ("GET", "/v1/models", None),
     "OpenAI model": ("GET", "/v1/models/tales", None),
+    "MCP": ("POST", "/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"}),
     "search": ("GET", "/search?q=What", None),
     "feedback": ("POST", "/feedback", {"request_id": SESSION, "helpful": True}),
 }
@@ -140,6 +141,9 @@ def error_name(contract: str, body: dict[str, Any]) -> str:
         assert set(body) == {"error"}
         assert set(body["error"]) == {"message", "type", "param", "code"}
         return str(body["error"]["code"])
+    if contract == "MCP":
+        assert set(body) == {"jsonrpc", "id", "error"}
+        return str(body["error"]["data"]["error"])
     if contract in {"D", "search"}:
         assert set(body) == {"error", "detail"}
     else:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from anyio.from_thread import start_blocking_portal
 from tests.conftest import SAMPLE
+from tests.contracts.test_mcp import connected
 from tests.contracts.test_openai_api import client_of, quotes_of, user, verdict
 
 from bythebook.evaluate.sets import load_questions
@@ -57,13 +59,46 @@ def by_openai(client: httpx.Client) -> Callable[[str], Told]:
     return ask
 
 
+class Assistant:
+    """An MCP client that stays connected, in a loop of its own."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self._url = str(client.base_url).rstrip("/")
+
+    def __enter__(self) -> Callable[[str], Told]:
+        self._portal = start_blocking_portal()
+        portal = self._portal.__enter__()
+        self._connection = portal.wrap_async_context_manager(connected(self._url))
+        assistant = self._connection.__enter__()
+
+        def ask(question: str) -> Told:
+            given = {"question": question, "book": SAMPLE}
+            result: Any = portal.call(assistant.call_tool, "ask_book", given)
+            return told_by_tool(result.structured_content)
+
+        return ask
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.__exit__(None, None, None)
+        self._portal.__exit__(None, None, None)
+
+
+def told_by_tool(result: dict[str, Any]) -> Told:
+    if result["status"] == "refused":
+        near = tuple(one["link"] for one in result["nearest_sections"])
+        return Told(result["refusal_type"], nearest=near)
+    quotes = tuple(one["quote"] for one in result["citations"])
+    return Told(None, remove_footnotes(result["answer"]), quotes)
+
+
 def test_fifty_questions_are_told_alike_by_every_interface(client: httpx.Client) -> None:
-    ways = {"openai": by_openai(client)}
     kinds = set()
-    for question in FIFTY:
-        expected = by_contract_a(client, question)
-        kinds.add(expected.refusal_type is None)
-        told = {name: ask(question) for name, ask in ways.items()}
-        assert told == dict.fromkeys(ways, expected)
+    with Assistant(client) as by_mcp:
+        ways = {"openai": by_openai(client), "mcp": by_mcp}
+        for question in FIFTY:
+            expected = by_contract_a(client, question)
+            kinds.add(expected.refusal_type is None)
+            told = {name: ask(question) for name, ask in ways.items()}
+            assert told == dict.fromkeys(ways, expected)
     assert len(FIFTY) == 50
     assert kinds == {True, False}

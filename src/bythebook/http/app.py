@@ -24,6 +24,7 @@ from bythebook.http.contracts import rag as contract_rag
 from bythebook.http.contracts.description import DescribedApp
 from bythebook.http.contracts.health import Check, Examination, health_router
 from bythebook.http.contracts.metrics import metrics_router
+from bythebook.http.mcp_api import endpoint as mcp_api
 from bythebook.http.openai_api import routes as openai_api
 from bythebook.http.pages.api_docs import api_docs_router
 from bythebook.http.pages.assets import assets_router
@@ -72,11 +73,12 @@ def create_app(service: Service) -> FastAPI:
     """Build the application over one answer path."""
     ready = Examination(service.checks)
     whole = Examination({**service.checks, **service.other_checks})
+    mcp = _mcp_endpoint(service)
     app = DescribedApp(
         title="ByTheBook",
         version=service.version,
         summary="Answers only from the book, each sentence with its quote.",
-        lifespan=partial(_lifespan, service, (ready, whole)),
+        lifespan=partial(_lifespan, service, (ready, whole), mcp),
         docs_url=None,  # FastAPI's own page loads its script from elsewhere; /docs is ours
         redoc_url=None,
         redirect_slashes=False,  # the redirect target would come from the caller's Host header
@@ -91,13 +93,25 @@ def create_app(service: Service) -> FastAPI:
     app.add_middleware(ContextMiddleware, proxies=service.proxies)
     for router in (*_routers(service), api_docs_router(app.openapi)):
         app.include_router(router, dependencies=[Depends(require_room)])
+    if mcp is not None:
+        app.include_router(mcp_api.mcp_router(mcp), dependencies=[Depends(require_room)])
     app.include_router(health_router(ready, whole))  # always
     return app
 
 
+def _mcp_endpoint(service: Service) -> mcp_api.McpEndpoint | None:
+    """Make what answers assistants, where its SDK is installed."""
+    if not mcp_api.is_installed():
+        return None
+    return mcp_api.McpEndpoint(service.answerer, service.version, service.draining)
+
+
 @asynccontextmanager
 async def _lifespan(
-    service: Service, health: tuple[Examination, Examination], _app: FastAPI
+    service: Service,
+    health: tuple[Examination, Examination],
+    mcp: mcp_api.McpEndpoint | None,
+    _app: FastAPI,
 ) -> AsyncIterator[None]:
     ready, whole = health
     await ready.result()  # opens the models and the index before the first question
@@ -106,6 +120,8 @@ async def _lifespan(
     runs = (*service.duties, ready.run, whole.run)
     duties = [asyncio.create_task(run()) for run in runs]
     yield
+    if mcp is not None:
+        await mcp.close()
     await service.answerer.journal.settle(_SETTLE_SECONDS)
     for duty in duties:
         duty.cancel()
@@ -125,6 +141,7 @@ def _install_shapes(app: FastAPI) -> None:
     statuses[contract_ask.PATH] = contract_ask.STATUSES
     shapes |= dict.fromkeys(openai_api.PLACES, openai_api.error_shape)
     statuses |= dict.fromkeys(openai_api.PLACES, openai_api.STATUSES)
+    shapes[mcp_api.PATH], statuses[mcp_api.PATH] = mcp_api.error_shape, mcp_api.STATUSES
     install_problems(app, shapes, statuses, render_problem_if_accepted)
 
 

@@ -18,7 +18,7 @@ from bythebook.ask import readable_books
 from bythebook.domain.answers import Answered, Judged, Outcome, Refused, Sentence
 from bythebook.domain.books import Book
 from bythebook.errors import NoBooks, UnknownBook
-from bythebook.http.access.gate_routes import AskRoute
+from bythebook.http.access.gate_routes import AskRoute, QuestionRoute
 from bythebook.http.contracts.incoming import incoming_question
 from bythebook.http.openai_api.footnotes import FootnotedText
 from bythebook.http.openai_api.replies import (
@@ -68,7 +68,7 @@ _FIELD = re.compile(r"\A(\w[\w.]*): ")
 
 def openai_router(answerer: Answerer, draining: Draining) -> APIRouter:
     """Make the routes."""
-    router = APIRouter(tags=["OpenAI's interface"], route_class=AskRoute)
+    router = APIRouter(tags=["OpenAI's interface"], route_class=QuestionRoute)
     errors = failures(CompletionFailure, 400, 401, 403, 404, 413, 429, 500, 502, 503, 504)
 
     @router.post(
