@@ -1,5 +1,6 @@
 """Fifty questions through every interface: one verdict, one text, the same quotes."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ from tests.conftest import SAMPLE
 from tests.contracts.test_mcp import connected
 from tests.contracts.test_openai_api import client_of, quotes_of, user, verdict
 
+from bythebook import AsyncBook
+from bythebook.bootstrap import Core
 from bythebook.evaluate.sets import load_questions
 from bythebook.http.openai_api.footnotes import remove_footnotes
 
@@ -91,10 +94,24 @@ def told_by_tool(result: dict[str, Any]) -> Told:
     return Told(None, remove_footnotes(result["answer"]), quotes)
 
 
-def test_fifty_questions_are_told_alike_by_every_interface(client: httpx.Client) -> None:
+def by_python(core: Core) -> Callable[[str], Told]:
+    book = AsyncBook(core, SAMPLE)
+
+    def ask(question: str) -> Told:
+        answer = asyncio.run(book.ask(question))
+        near = tuple(one.link for one in answer.nearest_sections)
+        quotes = tuple(one.quote for one in answer.citations)
+        return Told(answer.refusal_type, answer.text if answer else "", quotes, near)
+
+    return ask
+
+
+def test_fifty_questions_are_told_alike_by_every_interface(
+    client: httpx.Client, sample_core: Core
+) -> None:
     kinds = set()
     with Assistant(client) as by_mcp:
-        ways = {"openai": by_openai(client), "mcp": by_mcp}
+        ways = {"openai": by_openai(client), "mcp": by_mcp, "python": by_python(sample_core)}
         for question in FIFTY:
             expected = by_contract_a(client, question)
             kinds.add(expected.refusal_type is None)
