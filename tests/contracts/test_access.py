@@ -57,6 +57,12 @@ FREE = {  # routes that need no key, and why
     "/": "asks by the gate itself, and says on the page that a key is needed",
     "/read/{book_id}": "a link that readers open",
     "/read/{book_id}/{document_id:path}": "a link that readers open",
+    "/llms.txt": "names the books that are listed, and no others",
+    "/robots.txt": "the same",
+    "/sitemap.xml": "the same",
+    "/read/{book_id}/llms.txt": "of a listed book only",
+    "/read/{book_id}/sitemap.xml": "of a listed book only",
+    "/read/{book_id}/opensearch.xml": "of a listed book that pages may search",
     "/docs": "describes the contracts",
     "/openapi.json": "describes the contracts",
 }

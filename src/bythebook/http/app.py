@@ -30,6 +30,7 @@ from bythebook.http.pages.api_docs import api_docs_router
 from bythebook.http.pages.assets import assets_router
 from bythebook.http.pages.failures import render_problem_if_accepted
 from bythebook.http.pages.home import pages_router
+from bythebook.http.pages.machines.listing import Listing
 from bythebook.http.wire.context import ContextMiddleware
 from bythebook.http.wire.draining import Draining
 from bythebook.http.wire.problems import Shape, install_problems
@@ -63,6 +64,9 @@ class Service:
     checks: Mapping[str, Check] = field(default_factory=dict)  # of the parts that answers need
     other_checks: Mapping[str, Check] = field(default_factory=dict)  # of optional parts
     proxies: Sequence[Network] = ()  # whose X-Forwarded-For is trusted
+    listing: Listing = field(
+        default_factory=Listing
+    )  # books that machines may find though there are keys
     models: Sequence[str] = ()  # names of language models that a reader may ask for
     duties: Sequence[Callable[[], Coroutine[Any, Any, None]]] = ()  # run as long as it serves
     close: Callable[[], Awaitable[None]] = _nothing
@@ -159,5 +163,5 @@ def _routers(service: Service) -> Sequence[APIRouter]:
         admin_router(service.insight),
         admin_page_router(),
         assets_router(),
-        pages_router(answerer),
+        pages_router(answerer, service.listing),
     )

@@ -5,9 +5,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi.requests import Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
@@ -16,12 +16,15 @@ from bythebook.ask import AskPorts, FoundSection, search_sections
 from bythebook.ask.show import quote_check
 from bythebook.domain.books import Book, Document
 from bythebook.domain.questions import Question, Scope
-from bythebook.errors import PartFailed, RecordsFailed, UnknownBook, UnknownDocument
-from bythebook.http.access.gate_routes import gate_of
+from bythebook.errors import PartFailed, UnknownBook, UnknownDocument
 from bythebook.http.access.page_origin import is_from_another_site
 from bythebook.http.pages.failures import PageRoute, add_problem, check_admission
+from bythebook.http.pages.machines.listing import Listing
+from bythebook.http.pages.machines.markdown import write_markdown
+from bythebook.http.pages.machines.metadata import CLOSED, describe_book, describe_page
 from bythebook.http.pages.reader.document_blocks import Mark, opens_with_title, show_blocks
 from bythebook.http.pages.reader.outline import Outlines, list_sections
+from bythebook.http.pages.reader.visitors import MayAsk
 from bythebook.http.pages.render import SECURITY_HEADERS, forbid_caching, render_page
 from bythebook.http.pages.reply import LinkNotice, Notice
 from bythebook.http.wire.context import context_of
@@ -33,20 +36,9 @@ _RESULTS = 10
 _LONGEST = 500  # characters of a search
 
 
-async def _may_ask(request: Request) -> bool:
-    """Return True if a page, which has no key, would be answered."""
-    try:
-        return await gate_of(request).ring.is_open()
-    except RecordsFailed:
-        return False
-
-
-MayAsk = Annotated[bool, Depends(_may_ask)]
-
-
-def reader_router(ports: AskPorts, outlines: Outlines) -> APIRouter:
+def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIRouter:
     """Make the pages of the books."""
-    library = ports.library
+    library, reader_url = ports.library, ports.reader_url
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
     @router.get("/read/{book_id}")
@@ -59,12 +51,16 @@ def reader_router(ports: AskPorts, outlines: Outlines) -> APIRouter:
         outline = await asyncio.to_thread(outlines.find, book)
         pages = outline.pages
         only = _find_document(library, book_id, pages[0].document_id) if len(pages) == 1 else None
+        is_listed = listing.shows(book_id, is_open=may_ask)
         return render_page(
             "reader/title.html",
             book=book,
             outline=outline,
             sections=list(list_sections(only)) if only else (),
             may_ask=may_ask,
+            metadata=describe_book(book, outline, reader_url, searches=may_ask)
+            if is_listed
+            else CLOSED,
         )
 
     @router.get("/read/{book_id}/{document_id:path}", response_model=None)
@@ -72,6 +68,11 @@ def reader_router(ports: AskPorts, outlines: Outlines) -> APIRouter:
         plain = document_id.removesuffix(".txt")
         if plain != document_id and (document := _find_document(library, book_id, plain)):
             return PlainTextResponse(document.text, headers=SECURITY_HEADERS)
+        is_listed = listing.shows(book_id, is_open=may_ask)
+        if is_listed and document_id.endswith(".md"):
+            bare = _find_document(library, book_id, document_id.removesuffix(".md"))
+            if bare is not None:
+                return _markdown(bare)
         found = _find_document(library, book_id, document_id)
         if found is None:
             raise HTTPException(404, "This book has no such page.")
@@ -91,9 +92,17 @@ def reader_router(ports: AskPorts, outlines: Outlines) -> APIRouter:
             previous=previous,
             next=following,
             may_ask=may_ask,
+            metadata=describe_page(book, found, reader_url, searches=may_ask)
+            if is_listed
+            else CLOSED,
         )
 
     return router
+
+
+def _markdown(document: Document) -> Response:
+    text = write_markdown(document)
+    return Response(text, media_type="text/markdown; charset=utf-8", headers=SECURITY_HEADERS)
 
 
 @dataclass(frozen=True, slots=True)
