@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bythebook.domain.conversations import Turn
 
 MOST_TURNS = 5  # that are kept with a question
-# What is searched with: chosen on CANARD's tuning half and the dev dialogues, see docs/decisions/0020.
+# What is searched with: chosen on CANARD's tuning half and the dev dialogues, see docs/decisions/0021.
 _QUESTIONS = 3
 _LONGEST_QUESTION = 500  # characters
 _LONGEST_ANSWER = 200  # characters: the beginning of an answer names what it is about

@@ -10,7 +10,7 @@ from bythebook.domain.calibrations import RelevanceMap
 
 # Weight of the word score relative to the cosine; docs/decisions/0003 has the measurements.
 WORD_WEIGHT, WORD_POWER = 0.7, 1.5
-# Chosen on the dev dialogues; docs/decisions/0020 has the measurements.
+# Chosen on the dev dialogues; docs/decisions/0021 has the measurements.
 CONTEXT_WEIGHT = (
     2 / 3
 )  # of the search with the turns before, relative to that with the question alone
