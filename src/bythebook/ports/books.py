@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,15 @@ class BookReader(Protocol):
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """Lay a book out from a path or an address, or raise UnreadableBook with what to do."""
+        ...
+
+
+@runtime_checkable
+class PluginReader(BookReader, Protocol):
+    """A reader that another package adds: it also says which sources it reads."""
+
+    def accepts(self, source: str) -> bool:
+        """Return True for a path or an address that this reader reads, rather than any other."""
         ...
 
 
