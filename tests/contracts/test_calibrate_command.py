@@ -3,6 +3,7 @@
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.contracts.test_command_line import Shop
@@ -34,7 +35,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     return shop
 
 
-def fit_of(shop: Shop, book: str = "crafts") -> dict[str, object]:
+def fit_of(shop: Shop, book: str = "crafts") -> dict[str, Any]:
     value = json.loads((shop.data / "books" / book / "calibration.json").read_text())
     assert isinstance(value, dict)
     return value

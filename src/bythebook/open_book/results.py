@@ -18,6 +18,7 @@ class Citation:
     section: str
     link: str  # opens the book at the quote, where it is served
     sentence: int  # index of the sentence that it supports
+    key: bool = True  # of a sentence that answers, not of its context
 
     def _repr_html_(self) -> str:
         return drawing.draw_quotes([self])

@@ -1,9 +1,9 @@
 """Outcomes of the answer path -> results for Python."""
 
 from bythebook.ask import FoundSection as Found
-from bythebook.ask.show import advice, message_citation, number_citations
+from bythebook.ask.show import advice, message_citations
 from bythebook.domain.answers import Answered, Outcome, Refused
-from bythebook.domain.answers import Citation as Cited
+from bythebook.domain.records import MessageCitation
 from bythebook.http.contracts.fields import write_full_answer
 from bythebook.http.contracts.query import REFUSAL_MESSAGES
 from bythebook.open_book.results import Answer, Citation, FoundSection, NearestSection
@@ -21,10 +21,7 @@ def _tell_answer(question: str, outcome: Answered, reader_url: str) -> Answer:
         question,
         write_full_answer(outcome),
         tuple(sentence.text for sentence in outcome.sentences),
-        tuple(
-            _tell_citation(index, cited, reader_url)
-            for index, cited in number_citations(outcome.sentences)
-        ),
+        tuple(_tell_citation(cited) for cited in message_citations(outcome.sentences, reader_url)),
         outcome.disclaimer,
     )
 
@@ -41,17 +38,17 @@ def _tell_refusal(question: str, outcome: Refused) -> Answer:
     )
 
 
-def _tell_citation(sentence: int, cited: Cited, reader_url: str) -> Citation:
-    shown = message_citation(sentence, cited, reader_url)
+def _tell_citation(shown: MessageCitation) -> Citation:
     return Citation(
-        quote=cited.quote,
+        quote=shown.referenced_text or "",
         document_id=shown.document_id or "",
-        char_start=cited.char_start,
-        char_end=cited.char_end,
+        char_start=shown.char_start,
+        char_end=shown.char_end,
         chapter=shown.chapter or "",
         section=shown.section or "",
         link=shown.link or "",
-        sentence=sentence,
+        sentence=shown.sentence,
+        key=shown.key,
     )
 
 

@@ -17,7 +17,9 @@ from bythebook.ports import Judge
 READ_TWICE = 3  # passages: the best of the first reading
 # Chosen on the dev dialogues for the bundled judge.
 AS_ASKED = 0.75  # weight of the question as asked in the probability of an answer
-LEFT_OUT = 0.7  # log odds that such a question loses by what it leaves out, for thresholds about .25
+LEFT_OUT = (
+    0.7  # log odds that such a question loses by what it leaves out, for thresholds about .25
+)
 SAID_BEFORE = 0.1  # of the share of a unit that an earlier answer showed
 _WORD = re.compile(r"[^\W_]+")
 _UNREAD = 1e-4  # share of a unit that was not read again
