@@ -35,7 +35,8 @@ class Model:
         self.named.append(plan.model)
         first = judgement.evidence[0]
         if self.failure is None:
-            yield Draft(self.made_up or first.quote, ((first.passage, first.quote),))
+            quotes = () if self.made_up else ((first.passage, first.quote),)
+            yield Draft(self.made_up or first.quote, quotes)
         yield Usage(90, 10, 0.002)
         if self.failure is not None:
             raise self.failure

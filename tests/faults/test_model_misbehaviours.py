@@ -40,7 +40,7 @@ STATUSES = {  # of failures, by contract; a stream that has begun is a 200
 
 @dataclass(frozen=True)
 class Misbehaviour:
-    """What a model does, and what becomes of it: a failure, or the book's excerpt as the answer."""
+    """What a model does, and what becomes of it: a failure, the book's excerpt, or the sentences cited."""
 
     answer: Answer
     verdict: str = "model_failed"
@@ -58,7 +58,7 @@ MISBEHAVIOURS = {
     "citations of unknown sentences": Misbehaviour(
         Answer(answer_text(("Nodes talk by smoke signals.", [770]))), "excerpt"
     ),
-    "altered sentences": Misbehaviour(Answer(answer_text((ALTERED, [1]))), "excerpt"),
+    "altered sentences": Misbehaviour(Answer(answer_text((ALTERED, [1]))), "answered"),
     "a stall after two tokens": Misbehaviour(Answer(GOOD, stall_after=3), "model_timeout"),
     "a 429 with Retry-After": Misbehaviour(
         Answer(status=429, headers={"Retry-After": "17"}, body={"error": {"message": KEY}})

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.book_words import BookWords
-from bythebook.ask.compose.room import within_room
+from bythebook.ask.compose.room import anchored_drafts, within_room
 from bythebook.ask.consult import plan_question, search_further, second_opinion
+from bythebook.ask.guard import neutral
 from bythebook.ask.outcome import end_run, refuse
 from bythebook.ask.read.confidence import near_enough
 from bythebook.ask.read.multi_part import decide_parts
@@ -143,13 +144,19 @@ async def _write(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Sentence | 
     in_book_words = run.uses_model and not ports.own_words
     evidence, most = verdict.judgement.evidence, plan.most_sentences
     book = BookWords(plan.question, evidence, most) if in_book_words else None
-    drafts = _draft(run, verdict)
+    drafts = _draft(run, verdict, book)
     verified = verify(drafts, verdict.passages, ports.support)
     async with aclosing(drafts), aclosing(verified):
         async for event in verified:
             if isinstance(event, Fault):
                 yield event
                 continue
+            if (
+                ports.uses_model
+                and not run.uses_model
+                and neutral(event.text, plan.question) != event.text
+            ):
+                continue  # an order that a model met is no evidence in its place either
             for sentence in book.of(event) if book else (event,):
                 yield (
                     await asyncio.to_thread(with_mark, sentence, ports.library)
@@ -158,12 +165,13 @@ async def _write(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Sentence | 
                 )
 
 
-def _draft(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Draft]:
+def _draft(run: AnswerRun, verdict: Verdict, book: BookWords | None) -> AsyncGenerator[Draft]:
     """Return the drafts of the answer; a model may write no more than fits."""
     drafts = run.usage.take_drafts(run.generator.compose(run.plan, verdict.judgement))
     if not run.uses_model:
         return drafts
-    return within_room(drafts, run.plan.most_sentences, run.sentences, verdict.passages)
+    anchored = anchored_drafts(drafts, verdict.passages, book)
+    return within_room(anchored, run.plan.most_sentences, run.sentences)
 
 
 def answer_from(passages: tuple[Passage, ...], ports: AskPorts) -> float:

@@ -1,10 +1,11 @@
 """A model's sentence is shown in the book's own words: whole units, each once, no orders."""
 
+import pytest
 from tests.unit.fakes import make_chunk
 
-from bythebook.ask.compose.book_words import LEAST_CHANCE, BookWords
+from bythebook.ask.compose.book_words import LEAST_CHANCE, SURE_CHANCE, BookWords
 from bythebook.ask.compose.trim import MOST_CHARACTERS, MOST_QUOTE
-from bythebook.domain.answers import Citation, Evidence, Passage, Sentence
+from bythebook.domain.answers import Citation, Draft, Evidence, Passage, Sentence
 
 FIRST, SECOND = "Children must not take it.", "It is made from elder and honey."
 ASKED = "Who must not take it?"
@@ -86,3 +87,13 @@ def test_what_does_not_fit_into_an_answer_is_not_shown() -> None:
     book = book_of(passage)
     assert list(book.of(quoting(passage, "word"))) == []
     assert [one.text for one in book.of(quoting(passage, "Children"))] == [FIRST]
+
+
+@pytest.mark.parametrize(("chance", "text"), [(SURE_CHANCE, FIRST), (0.9 * SURE_CHANCE, "Yes.")])
+def test_a_sentence_that_surely_answers_is_taken_whatever_is_said_of_it(
+    chance: float, text: str
+) -> None:
+    passage = passage_of(FIRST, SECOND)
+    draft = Draft("Yes.", ((passage, FIRST),))
+    (chosen,) = book_of(passage, chance=chance).choose(draft)
+    assert (chosen.text, chosen.quotes) == (text, draft.quotes)

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from bythebook.ask.compose.trim import MOST_CHARACTERS, quotable
 from bythebook.ask.guard import neutral
-from bythebook.domain.answers import Citation, Evidence, Passage, Sentence
+from bythebook.domain.answers import Citation, Draft, Evidence, Passage, Sentence
 from bythebook.domain.books import Unit
 
 # Of the chance to answer, which the judge shares among units: on pages held back, all but 2 in 100 sentences that
 # answer have as much, and of the others not half.
 LEAST_CHANCE = 0.003
+# A sentence that the judge rates as high answers by itself, whatever a model says of it.
+SURE_CHANCE = 0.1
 
 
 class BookWords:
@@ -26,9 +28,23 @@ class BookWords:
             for one in evidence
             if one.support >= LEAST_CHANCE
         }
+        self._sure = {
+            (one.passage.chunk.chunk_id, one.quote): one.unit.kind
+            for one in evidence
+            if one.support >= SURE_CHANCE
+        }
         self._most = most
         self._room = MOST_CHARACTERS
         self._said: set[tuple[str, int]] = set()
+
+    def choose(self, draft: Draft) -> Iterator[Draft]:
+        """Yield the cited sentences that surely answer, in place of a line's wording, which is not shown."""
+        chosen = [
+            Draft(quote, ((passage, quote),), kind)
+            for passage, quote in draft.quotes
+            if (kind := self._sure.get((passage.chunk.chunk_id, quote)))
+        ]
+        yield from chosen or (draft,)
 
     def of(self, sentence: Sentence) -> Iterator[Sentence]:
         """Yield the whole units that a sentence quotes, if they are relevant to the question.

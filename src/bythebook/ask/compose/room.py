@@ -5,18 +5,27 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from bythebook.ask.compose.anchor import anchor
+from bythebook.ask.compose.book_words import BookWords
 from bythebook.ask.compose.trim import MOST_CHARACTERS, quotable
 from bythebook.domain.answers import Draft, Passage, Sentence
 from bythebook.domain.sentences import split_sentences
 
 
-async def within_room(
-    drafts: AsyncGenerator[Draft],
-    most: int | None,
-    said: Sequence[Sentence],
-    passages: Sequence[Passage],
+async def anchored_drafts(
+    drafts: AsyncGenerator[Draft], passages: Sequence[Passage], book: BookWords | None
 ) -> AsyncGenerator[Draft]:
-    """Yield drafts while there is room after what was said, with the right quotes, long ones in pieces.
+    """Yield drafts with the right quotes; in the book's words, where it speaks, if those surely answer."""
+    async with aclosing(drafts):
+        async for draft in drafts:
+            anchored = anchor(draft, passages)
+            for one in book.choose(anchored) if book else (anchored,):
+                yield one
+
+
+async def within_room(
+    drafts: AsyncGenerator[Draft], most: int | None, said: Sequence[Sentence]
+) -> AsyncGenerator[Draft]:
+    """Yield drafts while there is room after what was said, with long quotes in pieces.
 
     The rest is read and ignored: only at its end the usage of a model is known, and whether it failed.
     """
@@ -25,8 +34,9 @@ async def within_room(
             room = MOST_CHARACTERS - sum(len(one.text) for one in said)
             left = None if most is None else most - sum(len(_ends(one.text)) for one in said)
             if len(draft.text) <= room and (left is None or left > 0):
-                quotes = anchor(draft, passages).quotes
-                pieces = ((page, piece) for page, quote in quotes for piece in quotable(quote))
+                pieces = (
+                    (page, piece) for page, quote in draft.quotes for piece in quotable(quote)
+                )
                 yield replace(_opening(draft, left), quotes=tuple(pieces))
 
 
