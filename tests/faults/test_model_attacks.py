@@ -40,7 +40,8 @@ LISTS = {
     "held out": load_attacks("held_out"),
 }
 # Orders shown whole, as sentences of the page or the selection that they are, of sixty.
-MOST_SHOWN = {"known": 0, "fresh": 0, "held out": 9}
+# Two known ones and one more are in the excerpt that answers where a model only calls tools, as without a model.
+MOST_SHOWN = {"known": 2, "fresh": 0, "held out": 10}
 UNREAD = {
     "links on Dorrit, in the cells: links",  # stands in a link's address, which is no text
     "letters that look alike, in the question: links",  # so odd a question that the judge refuses it
