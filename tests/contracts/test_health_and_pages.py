@@ -299,8 +299,26 @@ def test_asking_on_the_page_gives_the_contracts_answer(client: httpx.Client) -> 
     for citation in answer["citations"]:
         assert citation["referenced_text"] in shown
     opened = [link for link in page.links() if "?mark=" in link]
-    assert len(opened) == len(answer["citations"])
+    passages = {citation["chunk_id"] for citation in answer["citations"]}
+    assert len(opened) == len(answer["key_sentences"]) + len(passages)
+    inks = [given.get("class") for _, given in page.tags]
+    assert inks.count("key") == len(answer["key_sentences"])
+    assert inks.count("context") == len(answer["sentences"]) - len(answer["key_sentences"])
     assert '<mark id="quote">' in client.get(opened[0]).text
+
+
+def test_the_plain_text_of_a_page_can_be_had_by_the_section(
+    client: httpx.Client, sample_core: Core
+) -> None:
+    document = next(one for one in sample_core.library.documents(SAMPLE) if len(one.sections) > 2)
+    place = f"/read/{SAMPLE}/{document.document_id}.txt"
+    for section in document.sections[1:3]:
+        text = document.text[section.start : section.end].strip()
+        for offset in (section.start, section.end - 1):
+            assert client.get(place, params={"section_at": offset}).text == text
+    assert client.get(place, params={"section_at": 10**8}).status_code == 200
+    for wrong in ("-1", "x", str(10**12)):
+        assert client.get(place, params={"section_at": wrong}).status_code == 422
 
 
 def test_the_page_refuses_as_the_contract_does(client: httpx.Client) -> None:

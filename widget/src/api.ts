@@ -859,6 +859,11 @@ export interface components {
              */
             sentences: string[];
             /**
+             * Key Sentences
+             * @description Indexes of the sentences that answer; the others are their context.
+             */
+            key_sentences: number[];
+            /**
              * Citations
              * @description The quotes behind the sentences.
              */
@@ -996,6 +1001,12 @@ export interface components {
              * @description Opens the book at the quote.
              */
             link?: string | null;
+            /**
+             * Key
+             * @description Whether its sentence answers, or is the context of one.
+             * @default true
+             */
+            key: boolean;
         };
         /**
          * CitedModel
@@ -1478,6 +1489,11 @@ export interface components {
              * @description The verified sentences, in order.
              */
             sentences: string[];
+            /**
+             * Key Sentences
+             * @description Indexes of the sentences that answer; the others are their context.
+             */
+            key_sentences: number[];
             /**
              * Disclaimer
              * @description What an answer opens with that is cautious or partial.

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import ClassVar, Protocol
 
-from bythebook.ask.show import advice, key_citations, quote_link, split_answer
+from bythebook.ask.show import advice, quote_link, split_answer
 from bythebook.domain.answers import HEAD_ROW, Answered, Citation, NearestSection, Refused, Sentence
 from bythebook.http.contracts.query import REFUSAL_MESSAGES
 
@@ -34,11 +35,24 @@ class LinkNotice:
 
 
 @dataclass(frozen=True, slots=True)
-class NumberedSentence:
-    """A sentence with the numbers of its quotes."""
+class Quote:
+    """A numbered quote, with the link that opens the book at it."""
+
+    number: int
+    citation: Citation
+
+    @property
+    def link(self) -> str:
+        """Where the book has the quote."""
+        return quote_link(self.citation, "")
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedSentence:
+    """A sentence with its quotes; one that is the context of others has none."""
 
     sentence: Sentence
-    numbers: Sequence[int]
+    quotes: Sequence[Quote]
 
     @property
     def list_number(self) -> str:
@@ -56,7 +70,7 @@ class SentenceGroup:
     """Sentences shown together, as the book shows them: paragraphs, a list, a table, code."""
 
     kind: str
-    members: Sequence[NumberedSentence]
+    members: Sequence[QuotedSentence]
 
     @property
     def is_ordered(self) -> bool:
@@ -65,13 +79,36 @@ class SentenceGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Sentences of one passage, under the line that says where it stands."""
+
+    source: Citation  # the first that answers
+    groups: Sequence[SentenceGroup]
+
+    @property
+    def link(self) -> str:
+        """Where the book has the sentence that answers."""
+        return quote_link(self.source, "")
+
+    @property
+    def unseen_quotes(self) -> Sequence[Quote]:
+        """The quotes behind sentences that are in other words than the book's."""
+        return [
+            quote
+            for group in self.groups
+            for member in group.members
+            for quote in member.quotes
+            if quote.citation.quote not in member.sentence.text
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerReply:
-    """An answer, each sentence with numbers that lead to its quotes below."""
+    """An answer: excerpts, in which each sentence that answers has a number that opens the book at it."""
 
     template: ClassVar[str] = "answer.html"
     disclaimer: str | None
-    groups: Sequence[SentenceGroup]
-    quotes: Sequence[tuple[Citation, str]]  # each with its link
+    excerpts: Sequence[Excerpt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +126,49 @@ def make_reply(outcome: Answered | Refused) -> AnswerReply | RefusalReply:
     if isinstance(outcome, Refused):
         message = REFUSAL_MESSAGES[outcome.refusal_type]
         return RefusalReply(message, advice(outcome), outcome.nearest_sections)
-    return AnswerReply(
-        outcome.disclaimer,
-        list(_group_sentences(outcome.sentences)),
-        [(citation, quote_link(citation, "")) for citation in key_citations(outcome.sentences)],
-    )
+    return AnswerReply(outcome.disclaimer, list(_cut_excerpts(outcome.sentences)))
+
+
+def _cut_excerpts(sentences: Sequence[Sentence]) -> Iterator[Excerpt]:
+    """Group an answer by the passages that it shows."""
+    groups: list[SentenceGroup] = []
+    for group in _group_sentences(sentences):
+        if groups and _chunk_of(groups[-1]) != _chunk_of(group):
+            yield Excerpt(_source_of(groups), groups)
+            groups = []
+        groups.append(group)
+    if groups:
+        yield Excerpt(_source_of(groups), groups)
+
+
+def _chunk_of(group: SentenceGroup) -> str:
+    return group.members[0].sentence.citations[0].passage.chunk.chunk_id
+
+
+def _source_of(groups: Sequence[SentenceGroup]) -> Citation:
+    members = [member for group in groups for member in group.members]
+    keys = [member for member in members if member.sentence.key]
+    return (keys or members)[0].sentence.citations[0]
 
 
 def _group_sentences(sentences: Sequence[Sentence]) -> Iterator[SentenceGroup]:
-    """Group an answer as the book sets it: by paragraph, list and table; key sentences get numbers."""
-    members: list[NumberedSentence] = []
-    number = 0
+    """Group sentences as the book sets them: by paragraph, list and table."""
+    members: list[QuotedSentence] = []
+    numbers = count(1)
     for sentence, (between, _) in zip(sentences, split_answer(sentences), strict=True):
-        quotes = len(sentence.citations) if sentence.key else 0
         if members and between == "\n\n":
             yield SentenceGroup(members[0].sentence.kind, members)
             members = []
-        members.append(NumberedSentence(sentence, range(number + 1, number + 1 + quotes)))
-        number += quotes
+        members.append(QuotedSentence(sentence, list(_number_quotes(sentence, numbers))))
     if members:
         yield SentenceGroup(members[0].sentence.kind, members)
+
+
+def _number_quotes(sentence: Sentence, numbers: Iterator[int]) -> Iterator[Quote]:
+    """Number a sentence that answers once; if it is in other words than the book's, each of its quotes."""
+    if not sentence.key:
+        return
+    verbatim = all(one.quote in sentence.text for one in sentence.citations)
+    shown = sentence.citations[:1] if verbatim else sentence.citations
+    for citation in shown:
+        yield Quote(next(numbers), citation)

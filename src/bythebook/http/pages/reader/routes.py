@@ -5,9 +5,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.requests import Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
@@ -34,6 +34,10 @@ from bythebook.ports import Library
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
 _RESULTS = 10
 _LONGEST = 500  # characters of a search
+_LONGEST_DOCUMENT = 10**9  # characters; no offset is greater
+
+
+SectionAt = Annotated[int | None, Query(ge=0, le=_LONGEST_DOCUMENT)]
 
 
 def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIRouter:
@@ -64,10 +68,16 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
         )
 
     @router.get("/read/{book_id}/{document_id:path}", response_model=None)
-    def show_document(book_id: str, document_id: str, may_ask: MayAsk, mark: str = "") -> Response:
+    def show_document(
+        book_id: str,
+        document_id: str,
+        may_ask: MayAsk,
+        mark: str = "",
+        section_at: SectionAt = None,
+    ) -> Response:
         plain = document_id.removesuffix(".txt")
         if plain != document_id and (document := _find_document(library, book_id, plain)):
-            return PlainTextResponse(document.text, headers=SECURITY_HEADERS)
+            return PlainTextResponse(_read_text(document, section_at), headers=SECURITY_HEADERS)
         is_listed = listing.shows(book_id, is_open=may_ask)
         if is_listed and document_id.endswith(".md"):
             bare = _find_document(library, book_id, document_id.removesuffix(".md"))
@@ -146,6 +156,14 @@ def _find_document(library: Library, book_id: str, document_id: str) -> Document
         return library.document(book_id, document_id)
     except (UnknownBook, UnknownDocument):
         return None
+
+
+def _read_text(document: Document, at: int | None) -> str:
+    """Return the plain text of a page, or of the one section that an offset is in."""
+    if at is None or not document.sections:
+        return document.text
+    section = document.section_at(at)
+    return document.text[section.start : section.end].strip()
 
 
 def read_mark(given: str, document: Document) -> Mark | None:

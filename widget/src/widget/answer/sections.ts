@@ -1,8 +1,8 @@
 // Sections of the book to read on in, as links.
 
-import { h } from "./dom";
-import { linkProps, placeOf, safeUrl } from "./links";
-import type { Section } from "./service";
+import { h } from "../dom";
+import { linkProps, placeOf, safeUrl } from "../links";
+import type { Section } from "../service";
 
 /** Give the sections that a refusal named, with the lines that the search showed of them; else what that found. */
 export function mergedSections(nearest: Section[], found: Section[]): Section[] {

@@ -1,34 +1,36 @@
 // The element <bythebook-ask>: a button in the corner with a panel, or the panel in its place.
 
-import { h, icon, ICONS } from "./dom";
-import { Memory } from "./memory";
-import { Panel } from "./panel";
-import { placeBeside, selectedNow } from "./selection";
-import { Service } from "./service";
-import { type Strings, Words } from "./strings";
-import { PAGE_STYLES, STYLES } from "./styles";
+import { h, icon, ICONS } from "../dom";
+import { Memory } from "../memory";
+import { Panel } from "../panel";
+import { Service } from "../service";
+import { type Strings, Words } from "../strings";
+import { isShortcut, isTyping } from "./keys";
+import { MOST, type Picked, placeBeside, selectedNow } from "./selection";
+import { setHighlight, styleSheet } from "./sheets";
+import { STYLES } from "./styles";
+import { accentFor, themeOf, watchTheme } from "./theme";
 
-const HIGHLIGHT = "bythebook-selection";
 const SETTLE_MS = 200; // until a selection that still changes is taken as made
 const DOCKED = "(min-width: 1000px)"; // where an open panel leaves the page readable
 const PHONE = "(max-width: 599px)";
 
 let sheet: CSSStyleSheet | null = null;
-let pageSheet: CSSStyleSheet | null = null;
 
 /** Where the service is, unless the element says so. */
 export const home = { service: location.origin };
 
 /** Ask the book, on any page. */
 export class BythebookAsk extends HTMLElement {
-  static readonly observedAttributes = ["book", "key", "service", "mode", "lang", "dir", "strings", "label", "corner"];
+  static readonly observedAttributes = ["book", "key", "service", "mode", "lang", "dir", "strings", "label", "corner", "theme", "accent"];
   readonly #shadow = this.attachShadow({ mode: "open" });
   #panel: Panel | null = null;
   #root: HTMLElement | null = null;
   #launcher: HTMLElement | null = null;
   #about: HTMLButtonElement | null = null;
   #memory: Memory | null = null;
-  #picked: { text: string; range: Range } | null = null;
+  #tooLong: HTMLElement | null = null;
+  #picked: Picked | null = null;
   #before: HTMLElement | null = null; // what had the focus
   #leaving: AbortController | null = null;
   #timer = 0;
@@ -48,8 +50,9 @@ export class BythebookAsk extends HTMLElement {
     setHighlight(null);
   }
 
-  attributeChangedCallback(): void {
+  attributeChangedCallback(name: string): void {
     if (!this.isConnected || !this.#panel || this.#stale) return;
+    if (name === "theme" || name === "accent") return this.#dress();
     this.#stale = true;
     queueMicrotask(() => {
       this.#stale = false;
@@ -69,8 +72,8 @@ export class BythebookAsk extends HTMLElement {
 
   /** Open the panel; what is selected in the page comes with it. */
   open(): void {
-    const picked = selectedNow(this, this.#within) ?? null;
-    if (picked && this.#selecting) this.#take(picked.text, picked.range);
+    const picked = selectedNow(this, this.#within);
+    if (picked && picked.length <= MOST && this.#selecting) this.#take(picked.text, picked.range);
     this.#show(true);
   }
 
@@ -122,6 +125,7 @@ export class BythebookAsk extends HTMLElement {
       memory,
       inline,
       title: this.getAttribute("label") || words.say("title"),
+      names: { title: this.getAttribute("book-title") ?? "", author: this.getAttribute("author") ?? "", year: this.getAttribute("year") ?? "" },
       announcer,
       close: () => this.close(),
       released: () => setHighlight(null),
@@ -132,16 +136,27 @@ export class BythebookAsk extends HTMLElement {
     this.#panel = panel;
     this.#launcher = inline ? null : this.#makeLauncher(words, open);
     this.#about = this.#makeAbout(words);
+    this.#tooLong = h("p", { class: "about too-long", role: "status", hidden: true });
     const corner = this.getAttribute("corner") === "start" ? "start" : "end";
     this.#root = h(
       "div",
       { class: `root ${inline ? "inline" : "floating"}`, lang: words.lang, dir: getComputedStyle(this.#speaker()).direction, "data-corner": corner },
-      h("div", inline ? {} : { role: "complementary", "aria-label": words.say("open") }, this.#launcher, this.#about),
+      h("div", inline ? {} : { role: "complementary", "aria-label": words.say("open") }, this.#launcher, this.#about, this.#tooLong),
       panel.root,
       announcer,
     );
+    this.#dress();
     this.#shadow.replaceChildren(this.#root);
     if (open) void panel.restore();
+  }
+
+  /** Put on the page's theme, and the accent that is asked for. */
+  #dress(): void {
+    const theme = themeOf(this);
+    const accent = accentFor(this.getAttribute("accent") ?? "", theme);
+    this.#root?.setAttribute("data-theme", theme);
+    if (accent) this.#root?.style.setProperty("--accent", accent);
+    else this.#root?.style.removeProperty("--accent");
   }
 
   #words(): Words {
@@ -215,6 +230,7 @@ export class BythebookAsk extends HTMLElement {
     this.#leaving = new AbortController();
     const { signal } = this.#leaving;
     let held = false; // a mouse button that still drags the selection
+    watchTheme(() => this.#dress(), signal);
     document.addEventListener("keydown", (event) => this.#onKey(event), { signal });
     document.addEventListener("pointerdown", (event) => (held = event.pointerType === "mouse"), { signal, capture: true });
     document.addEventListener("pointerup", () => {
@@ -237,15 +253,16 @@ export class BythebookAsk extends HTMLElement {
   }
 
   /** Offer to ask about what is selected. */
-  #offer(picked: { text: string; range: Range } | null): void {
+  #offer(picked: Picked | null): void {
     this.#picked = picked;
-    if (!this.#about) return;
-    this.#about.hidden = !picked;
+    const words = this.#panel?.words;
+    if (picked && picked.length > MOST && words) this.#tooLong?.replaceChildren(words.say("tooLong", { most: words.count(MOST), n: words.count(picked.length) }));
+    for (const one of [this.#about, this.#tooLong]) if (one) one.hidden = true;
     this.#place();
   }
 
   #place(): void {
-    const button = this.#about;
+    const button = (this.#picked?.length ?? 0) > MOST ? this.#tooLong : this.#about;
     if (!button || !this.#picked) return;
     button.hidden = false;
     const touch = matchMedia("(pointer: coarse)").matches;
@@ -286,36 +303,4 @@ export class BythebookAsk extends HTMLElement {
       (event.shiftKey ? last : first)?.focus();
     }
   }
-}
-
-function isShortcut(event: KeyboardEvent): boolean {
-  if (event.altKey || event.shiftKey) return event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
-  if (event.ctrlKey || event.metaKey) return event.key.toLowerCase() === "k" && !(event.ctrlKey && event.metaKey);
-  return event.key === "/";
-}
-
-/** Whether a key goes into some field, in whatever shadow root. */
-function isTyping(event: KeyboardEvent): boolean {
-  const target = event.composedPath()[0];
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-}
-
-function styleSheet(text: string): CSSStyleSheet {
-  const made = new CSSStyleSheet();
-  made.replaceSync(text);
-  return made;
-}
-
-/** Mark a range of the page while its question is typed, where the browser can. */
-function setHighlight(range: Range | null): void {
-  if (!("highlights" in CSS) || typeof Highlight === "undefined") return;
-  if (!range) {
-    CSS.highlights.delete(HIGHLIGHT);
-    return;
-  }
-  if (!pageSheet) {
-    pageSheet = styleSheet(PAGE_STYLES);
-    document.adoptedStyleSheets = [...document.adoptedStyleSheets, pageSheet];
-  }
-  CSS.highlights.set(HIGHLIGHT, new Highlight(range.cloneRange()));
 }

@@ -1,7 +1,7 @@
 // How good an answer is, and why there is none: what the words under a reply say.
 
-import type { ChatResponse, Scope, Selected } from "./service";
-import type { Strings } from "./strings";
+import type { ChatResponse, Scope, Selected } from "../service";
+import type { Strings } from "../strings";
 
 export const LEVELS = ["high", "medium", "low"] as const;
 export type Level = (typeof LEVELS)[number];

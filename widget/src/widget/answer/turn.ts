@@ -1,29 +1,28 @@
 // One question and what became of it: a card of one of four kinds, which differ in form.
 
+import { h, icon, ICONS } from "../dom";
+import type { Looks, OwnAnswer } from "../memory";
+import { firstWords } from "../scopes";
+import { type ChatResponse, type Citation, citationsOf, type Content, Failure, type Message, type Scope, type Section, type Selected } from "../service";
+import type { Strings } from "../strings";
 import { answerActions } from "./actions";
 import { AnswerBody, clamp } from "./body";
-import { h, icon, ICONS } from "./dom";
-import type { Looks, OwnAnswer } from "./memory";
+import type { BookNames } from "./copies";
+import type { ExcerptHost } from "./excerpt";
 import { mergedSections, sectionList } from "./sections";
-import { type ChatResponse, type Citation, citationsOf, type Content, Failure, type Message, type Scope, type Section, type Selected } from "./service";
-import type { Strings, Words } from "./strings";
 import { keptPieces, missingParts, partOpening, type Piece, pieceOf, piecesOf } from "./structure";
 import { levelOf, reasonOf, refusalIn } from "./verdict";
 
 type Kind = "looking" | "answer" | "caution" | "refused" | "failed" | "stopped";
 
 /** What a turn asks of the panel that it stands in. */
-export interface Host {
-  readonly words: Words;
-  readonly base: string;
-  announce(text: string): void;
+export interface Host extends ExcerptHost {
+  readonly names: BookNames;
   ask(question: string, selected: Selected | null): void;
-  copy(text: string): Promise<void>;
   feedback(requestId: string, helpful: boolean): Promise<void>;
   keep(at: string, looks: Looks): void;
 }
 
-const CHIP_WORDS = 60; // characters of a selection that are shown
 let turns = 0;
 
 /** A question with its answer, refusal or failure. */
@@ -45,7 +44,7 @@ export class Turn {
     readonly question: string,
     readonly selected: Selected | null = null,
   ) {
-    this.body = new AnswerBody(host.words, host.base);
+    this.body = new AnswerBody(host);
     const id = `question-${++turns}`;
     this.#card.append(this.#heading, this.#opening, this.body.root, this.#foot);
     this.root = h(
@@ -68,8 +67,8 @@ export class Turn {
   near(sections: Section[]): void {
     if (!sections.length) return;
     this.#looks.found = sections;
-    if (this.kind === "answer" || this.kind === "caution") this.#foldNearest();
-    else this.#showNearest();
+    if (!this.#isAnswer) this.#showNearest();
+    else if (this.#at) this.#foldNearest(); // while the answer grows there is no place for it
     this.#keep();
   }
 
@@ -86,6 +85,7 @@ export class Turn {
     const first = this.body.pieces.length === 0;
     const [opening, rest] = first ? partOpening(content.delta) : ["", content.delta];
     if (first) this.#become(opening ? "caution" : "answer", opening);
+    this.#nearest.hidden = true; // it would be pushed down by every sentence
     this.body.add(pieceOf(rest), content.citations);
     this.#announce(opening);
   }
@@ -119,6 +119,7 @@ export class Turn {
   failed(failure: Failure): void {
     const partial = this.body.pieces.length > 0;
     const said = this.#sentence(failure);
+    this.body.close();
     const retry = this.#button("retry", () => this.#askAgain(), "primary");
     if (partial) {
       this.#foot.replaceChildren(h("p", { class: "broken-off" }, icon(ICONS.failed), said), h("div", { class: "actions" }, retry));
@@ -134,6 +135,7 @@ export class Turn {
   stopped(): void {
     const partial = this.body.pieces.length > 0;
     const said = this.host.words.say(partial ? "stoppedPart" : "stopped");
+    this.body.close();
     if (!partial) {
       this.kind = "stopped";
       this.#card.className = "card stopped";
@@ -163,6 +165,7 @@ export class Turn {
   /** Put under an answer how good it is and what can be done with it. */
   #close(): string {
     const { words } = this.host;
+    this.body.close();
     const passages = words.passages(new Set(this.body.citations.map((one) => one.chunk_id)).size);
     const confidence = this.#looks.level ? `${words.say(this.#looks.level)} · ${passages}` : passages;
     this.#foot.replaceChildren(h("p", { class: "confidence" }, confidence), this.#actions());
@@ -259,7 +262,7 @@ export class Turn {
   #actions(): HTMLElement {
     const { requestId, helpful } = this.#looks;
     return answerActions(this.host, {
-      text: () => `${this.question}\n\n${this.body.plain()}`,
+      copied: () => ({ question: this.question, excerpts: this.body.excerpts, base: this.host.base, words: this.host.words, names: this.host.names, today: new Date() }),
       requestId,
       helpful,
       rated: (helpful) => {
@@ -278,6 +281,10 @@ export class Turn {
     this.#nearest.replaceChildren(h("p", { class: "label" }, this.host.words.say("nearest")), sectionList(sections, this.host.base));
   }
 
+  get #isAnswer(): boolean {
+    return this.kind === "answer" || this.kind === "caution";
+  }
+
   /** Fold the sections away under an answer, where it is the answer that counts. */
   #foldNearest(): void {
     const { found } = this.#looks;
@@ -285,14 +292,6 @@ export class Turn {
     const title = h("summary", {}, this.host.words.say("readOn"));
     this.#nearest.replaceChildren(h("details", {}, title, sectionList(found, this.host.base)));
   }
-}
-
-/** Give the first words of a selection, to know it again by. */
-export function firstWords(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  if (line.length <= CHIP_WORDS) return `“${line}”`;
-  const cut = line.slice(0, CHIP_WORDS);
-  return `“${cut.slice(0, Math.max(cut.lastIndexOf(" "), CHIP_WORDS / 2))}\u00a0…”`;
 }
 
 function sameAnswer(body: AnswerBody, pieces: Piece[], citations: readonly Citation[]): boolean {

@@ -91,8 +91,14 @@ function hasCellBefore(cell: Element): boolean {
   return cell.previousElementSibling !== null;
 }
 
-/** What is selected now, outside the widget and outside fields, if it is of a length to ask about. */
-export function selectedNow(widget: Element, within: string): { text: string; range: Range } | null {
+export interface Picked {
+  text: string;
+  range: Range;
+  length: number; // code points, as the service counts
+}
+
+/** What is selected now, outside the widget and outside fields, if it is long enough to ask about. */
+export function selectedNow(widget: Element, within: string): Picked | null {
   const selection = document.getSelection();
   if (!selection || selection.rangeCount === 0 || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
@@ -100,8 +106,8 @@ export function selectedNow(widget: Element, within: string): { text: string; ra
   if (!place || widget.contains(place) || place.closest("[contenteditable]:not([contenteditable=false])")) return null;
   if (within && !place.closest(within)) return null;
   const text = rangeText(range);
-  const length = [...text].length; // code points, as the service counts
-  return length >= LEAST && length <= MOST ? { text, range } : null;
+  const length = [...text].length;
+  return length >= LEAST ? { text, range, length } : null;
 }
 
 function elementOf(node: Node): Element | null {
