@@ -224,12 +224,12 @@ class Tags(HTMLParser):
 ALLOWED_TAGS = frozenset(
     """html head meta title link body header main footer form label input button select option a p
     section sup ol ul li q span em h1 h2 h3 h4 h5 h6 table thead tbody tr th td pre code mark article
-    details summary nav aside div script bythebook-ask""".split()
+    details summary nav aside div figure figcaption script bythebook-ask""".split()
 )
 ALLOWED_ATTRIBUTES = frozenset(
     """lang charset name content rel href class action role for type id maxlength required value
     aria-label aria-live aria-current selected dir src defer mode book tabindex scope placeholder
-    autocomplete data-book data-label""".split()
+    autocomplete data-book data-label book-title""".split()
 )
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
