@@ -155,7 +155,7 @@ def test_a_source_is_published_and_a_closed_book_says_so(tmp_path: Path) -> None
     "result",
     [
         QUOTE,
-        Answer(HOSTILE, HOSTILE, (HOSTILE,), (QUOTE,), HOSTILE),
+        Answer(HOSTILE, HOSTILE, (HOSTILE,), (0,), (QUOTE,), HOSTILE),
         Answer(HOSTILE, HOSTILE, refusal_type="low_relevance"),
         Sections([FoundSection(HOSTILE, HOSTILE, HOSTILE, "d", 0, 5, "javascript:alert(1)")]),
         Section("d", HOSTILE, (HOSTILE,), 0, 27, HOSTILE, (0, 8)),

@@ -2396,9 +2396,9 @@ export interface components {
             quote: string;
             /**
              * Number
-             * @description Of its footnote.
+             * @description Of its footnote; null where its sentence is only context.
              */
-            number: number;
+            number?: number | null;
             /**
              * Book
              * @description Id of the book.

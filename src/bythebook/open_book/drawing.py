@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from bythebook.open_book.results import Answer, Citation, FoundSection, Section
 
 _BOX = "border-left:3px solid #7a8b99;padding:.2em 1em;max-width:46em;line-height:1.5"
+_TEXT = "white-space:pre-wrap"
+_CONTEXT = _TEXT + ";opacity:.7"
 _QUIET = "opacity:.7;font-size:.9em"
 
 
@@ -21,11 +23,13 @@ def draw_answer(answer: "Answer") -> str:
         kind = _quiet(f"The book does not say ({answer.refusal_type})")
         return _box(f"{kind}<p>{escape(answer.text)}</p><ul>{places}</ul>")
     cautious = f"<p><em>{escape(answer.disclaimer)}</em></p>" if answer.disclaimer else ""
+    quotes = [one for one in answer.citations if one.key]
     sentences = "".join(
-        f"<p style='white-space:pre-wrap'>{escape(sentence)}{_numbers(answer.citations, index)}</p>"
+        f"<p style='{_TEXT if index in answer.key_sentences else _CONTEXT}'>"
+        f"{escape(sentence)}{_numbers(quotes, index)}</p>"
         for index, sentence in enumerate(answer.sentences)
     )
-    return _box(cautious + sentences + _list_quotes(answer.citations))
+    return _box(cautious + sentences + _list_quotes(quotes))
 
 
 def draw_quotes(citations: "Sequence[Citation]") -> str:

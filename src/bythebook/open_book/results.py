@@ -18,7 +18,7 @@ class Citation:
     section: str
     link: str  # opens the book at the quote, where it is served
     sentence: int  # index of the sentence that it supports
-    key: bool = True  # of a sentence that answers, not of its context
+    key: bool = True  # that sentence answers; False: it is the context of one that does
 
     def _repr_html_(self) -> str:
         return drawing.draw_quotes([self])
@@ -41,6 +41,7 @@ class Answer:
     question: str
     text: str  # the answer, or the refusal in words
     sentences: tuple[str, ...] = ()
+    key_sentences: tuple[int, ...] = ()  # indexes of those that answer; the others are context
     citations: tuple[Citation, ...] = ()
     disclaimer: str | None = None  # what a cautious or partial answer opens with
     refusal_type: RefusalType | None = None

@@ -21,7 +21,8 @@ def _tell_answer(question: str, outcome: Answered, reader_url: str) -> Answer:
         question,
         write_full_answer(outcome),
         tuple(sentence.text for sentence in outcome.sentences),
-        tuple(_tell_citation(cited) for cited in message_citations(outcome.sentences, reader_url)),
+        outcome.key_sentences,
+        tuple(map(_tell_citation, message_citations(outcome.sentences, reader_url))),
         outcome.disclaimer,
     )
 

@@ -58,7 +58,11 @@ class ListArguments(_Arguments):
 class Quote(BaseModel):
     """A verbatim quote and where it stands."""
 
-    number: int = Field(ge=1, description="As in the answer: [1], [2], ...")
+    number: int | None = Field(
+        None,
+        ge=1,
+        description="As in the answer: [1], [2], ...; null where its sentence is only context.",
+    )
     quote: str = Field(description="The words of the book, verbatim.")
     book: str = Field(description="Id of the book.")
     document_id: str = Field(description="Page of the book.")
@@ -86,7 +90,8 @@ class AskResult(BaseModel):
         description="`refused`: the book does not say. Tell the reader so; do not answer from elsewhere."
     )
     answer: str | None = Field(
-        None, description="The book's own sentences, each followed by the numbers of its citations."
+        None,
+        description="The book's own sentences; those that answer are followed by the numbers of their citations.",
     )
     citations: list[Quote] = Field(
         default_factory=list, description="At least one for each sentence."

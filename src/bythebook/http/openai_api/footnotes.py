@@ -1,6 +1,7 @@
 """Verified sentences -> text with numbered footnotes, piece by piece, so that it can be streamed."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bythebook.ask.show import answer_text, quote_link
@@ -13,9 +14,9 @@ _OWN_LINE = frozenset({"code", "formula"})
 
 @dataclass(frozen=True, slots=True)
 class NotedQuote:
-    """A citation under its number, and the span of the text that it supports."""
+    """A citation, under its number if its sentence answers, and the span of the text that it supports."""
 
-    number: int
+    number: int | None  # None: the sentence is the context of one that answers
     sentence: int
     citation: Citation
     link: str
@@ -25,7 +26,7 @@ class NotedQuote:
 
 @dataclass(slots=True)
 class FootnotedText:
-    """Writes an answer with a number after each sentence and the footnotes at its end."""
+    """Writes an answer with numbers after the sentences that answer, and the footnotes at its end."""
 
     reader_url: str
     text: str = ""
@@ -44,8 +45,8 @@ class FootnotedText:
         self._sentences = (*self._sentences, sentence)
         words = answer_text(self._sentences)[before:]
         start = len(self.text) + len(words) - len(words.lstrip())
-        numbers = [self._number(citation) for citation in sentence.citations]
-        piece = self._append(words + _mark(sentence, list(dict.fromkeys(numbers))))
+        numbers = [self._number(one) if sentence.key else None for one in sentence.citations]
+        piece = self._append(words + _mark(sentence, filter(None, dict.fromkeys(numbers))))
         self.quotes += [
             NotedQuote(number, index, one, quote_link(one, self.reader_url), start, len(self.text))
             for number, one in zip(numbers, sentence.citations, strict=True)
@@ -54,7 +55,7 @@ class FootnotedText:
 
     def close(self) -> str:
         """Write the footnotes: where each quote stands, and its words where the answer has others."""
-        first = {one.number: one for one in reversed(self.quotes)}
+        first = {one.number: one for one in reversed(self.quotes) if one.number}
         lines = (self._footnote(first[number]) for number in sorted(first))
         return self._append("".join(f"\n\n{line}" for line in lines))
 
@@ -75,11 +76,11 @@ class FootnotedText:
         return piece
 
 
-def _mark(sentence: Sentence, numbers: list[int]) -> str:
+def _mark(sentence: Sentence, numbers: Iterable[int]) -> str:
     """Write the numbers after a sentence; code, formulas and the rule below a head row must stay whole."""
-    if sentence.mark == HEAD_ROW:
-        return ""
     marks = "".join(f"[{number}]" for number in numbers)
+    if sentence.mark == HEAD_ROW or not marks:
+        return ""
     return f"\n\n{marks}" if sentence.kind in _OWN_LINE else f" {marks}"
 
 

@@ -26,7 +26,9 @@ class UrlCitation(BaseModel):
     title: str = Field(description="Chapter, section and page of the quote.")
     url: str = Field(description="Opens the book at the quote.")
     quote: str = Field(description="The quote, verbatim.")
-    number: int = Field(ge=1, description="Of its footnote.")
+    number: int | None = Field(
+        None, ge=1, description="Of its footnote; null where its sentence is only context."
+    )
     book: str = Field(description="Id of the book.")
     document_id: str = Field(description="Page of the book that it stands in.")
     char_start: int = Field(ge=0, description="Offset of the quote in the document's .txt.")
