@@ -63,6 +63,8 @@ def _read_page(path: Path, root: Path, top: str) -> SourcePage:
     opening = root / (top if top.endswith(".md") else f"{top}.md")
     above = find_heading(opening.read_text("utf-8")) if top and opening.is_file() else top
     runs = [(code, text if code else _clean(text)) for code, text in _split(body)]
+    if "{bibliography}" in body:
+        runs.append((True, _list_cited_titles(root)))
     chapters = frozenset({above} if above else {title})
     return SourcePage(
         path.relative_to(root).as_posix(), chapters, split_sections(runs, title), body
@@ -112,7 +114,10 @@ def _open(name: str, argument: str, options: str, inside: list[str]) -> Iterator
         if caption:
             yield False, f"\n{caption.group(1)}\n"
         return
-    if name in _SHOWN_ARGUMENT or name.startswith("prf:"):
+    if name == "profile":
+        given = yaml.safe_load(options) or {}
+        yield False, "\n\n".join(str(value) for value in given.values() if " " in str(value))
+    if name in _SHOWN_ARGUMENT or name == "profile" or name.startswith("prf:"):
         yield False, f"\n{argument}\n"
     alt = re.search(r"^[ \t]*:alt:[ \t]*(.+)$", options, re.MULTILINE)
     if alt:
@@ -153,3 +158,23 @@ def _read_role(name: str, content: str) -> str:
     if name.startswith(_REFERENCES) or named:
         return "" if name not in {"term", "index"} else content
     return content
+
+
+def _list_cited_titles(root: Path) -> str:
+    """List the titles of the works whose keys some page names."""
+    keys = {
+        key
+        for path in root.rglob("*.md")
+        for names in re.findall(r"\{cite[\w:]*\}`([^`]+)`", path.read_text("utf-8-sig"))
+        for key in re.split(r"[,\s]+", names)
+    }
+    entries = [
+        entry
+        for path in sorted(root.rglob("*.bib"))
+        for entry in re.split(r"^@", path.read_text("utf-8"), flags=re.MULTILINE)
+        if (found := re.match(r"\w+\{\s*([^,\s]+)", entry)) and found.group(1) in keys
+    ]
+    titles = (
+        re.search(r"\btitle\s*=\s*[{\"](.+?)[}\"],?\s*$", entry, re.MULTILINE) for entry in entries
+    )
+    return "\n".join(re.sub(r"[{}\\]", "", title.group(1)) for title in titles if title)

@@ -12,7 +12,7 @@ from evals.visible_text.words import VisibleText
 _RENDER = mistune.create_markdown(
     escape=False, plugins=["table", "strikethrough", "url", "def_list"]
 )
-_ATX = re.compile(r"^#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_ATX = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _DEFINITION = re.compile(r"^[ \t]*\[(?!\^)[^\]]+\]:[ \t]*\S+.*$", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:[-*+>][ \t]+|\d+[.)][ \t]+)*(`{3,}|~{3,})[ \t]*([^`]*)$")
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\](:?)")

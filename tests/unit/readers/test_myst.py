@@ -21,7 +21,11 @@ parts:
   - file: numbers
 """
 INTRO = "# The book of birds\n\nSee {doc}`herons` and {ref}`where they nest <nesting>`.\n"
-HERONS = """# Herons
+HERONS = """```{raw} html
+<div><a href="/"><img alt="Logo" src="x.svg"></a></div>
+```
+
+# Herons
 
 (feeding)=
 ## What they eat

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urljoin
 
 from markdown_it.token import Token
 
 from bythebook.adapters.readers.asciidoc.attributes import BUILT_IN
-from bythebook.adapters.readers.asciidoc.blocks import DELIMITER, HEADING, BlockReader
+from bythebook.adapters.readers.asciidoc.blocks import BlockReader
+from bythebook.adapters.readers.asciidoc.chapters import divide_book, drop_author_lines
 from bythebook.adapters.readers.asciidoc.inline import AsciiDocInline
 from bythebook.adapters.readers.asciidoc.labels import (
     AsciiDocLabels,
@@ -17,7 +18,7 @@ from bythebook.adapters.readers.asciidoc.labels import (
     find_title,
     make_asciidoc_anchor,
 )
-from bythebook.adapters.readers.asciidoc.preprocess import ATTRIBUTE, INCLUDE, Preprocessor
+from bythebook.adapters.readers.asciidoc.preprocess import Preprocessor
 from bythebook.adapters.readers.markdown.files import load_text
 from bythebook.adapters.readers.markdown.kinds.book_kind import BookKind
 from bythebook.adapters.readers.markdown.kinds.includes import IncludeBudget, IncludedFiles
@@ -49,7 +50,7 @@ class AsciiDocSyntax:
         """Parse a page; the author's lines below a page's title are no text."""
         attributes = dict(BUILT_IN)
         reader = BlockReader(AsciiDocInline(attributes, self.labels.find_target), attributes)
-        return reader.read(_drop_author_lines(file.body.split("\n")))
+        return reader.read(drop_author_lines(file.body.split("\n")))
 
     def find_title(self, file: SourceFile) -> str | None:
         """Return the first heading."""
@@ -78,7 +79,7 @@ class AsciiDocBook:
 
     def divide(self, file: SourceFile) -> list[SourceFile]:
         """Divide the main file into its chapters."""
-        return list(_divide(file)) if file.path == self.main else [file]
+        return list(divide_book(file)) if file.path == self.main else [file]
 
     def list_pages(
         self, _root: Path, files: Sequence[SourceFile], base_url: str
@@ -228,89 +229,3 @@ def _find_component_title(tree: Tree) -> str | None:
         return None
     title = load_settings(tree.root / "antora.yml").get("title")
     return str(title) if title else None
-
-
-def _divide(file: SourceFile) -> Iterator[SourceFile]:
-    """Yield each chapter as a page of its own, with the attributes that are set before it."""
-    seen: dict[str, int] = {}
-    settings: list[str] = []
-    for number, lines in enumerate(_split_chapters(file.body.split("\n"))):
-        heading = next((found for line in lines if (found := HEADING.match(line))), None)
-        if number == 0:
-            lines = _drop_author_lines(lines)
-        has_text = any(_is_text(line) for line in lines if not HEADING.match(line))
-        given = [line for line in lines if ATTRIBUTE.match(line)]
-        if has_text or (number and heading):
-            title = clean_title(heading.group(2)) if heading else ""
-            own = next(
-                (m.group(1) for line in lines[:5] if (m := re.match(r"^\[\[([\w:.-]+)", line))), ""
-            )
-            name = re.sub(r"[^\w.-]+", "-", own or title.lower()).strip("-.") or f"part-{number}"
-            seen[name] = seen.get(name, 0) + 1
-            name = name if seen[name] == 1 else f"{name}-{seen[name]}"
-            relative = file.relative.with_suffix("") / f"{name}.adoc"
-            body = "\n".join((*settings, "", *lines))
-            yield replace(file, path=file.path / f"{name}.adoc", relative=relative, body=body)
-        settings.extend(line for line in given if not line.startswith(":leveloffset:"))
-
-
-def _is_text(line: str) -> bool:
-    return bool(line.strip()) and not line.startswith(("//", ":", "[", "'''", "<<<", "toc::"))
-
-
-def _split_chapters(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Split the lines of a book at the headings of its chapters and parts."""
-    chapter: list[str] = []
-    closing = ""
-    offset = 0
-    started = False
-    for line in lines:
-        bare = line.rstrip()
-        if closing:
-            closing = "" if bare == closing else closing
-        elif found := DELIMITER.match(bare):
-            closing = found.group(3) or bare
-        elif moved := re.match(r"^:leveloffset:[ \t]+([+-]\d+)", bare):
-            offset += int(moved.group(1))
-            continue  # the headings are moved here
-        elif (heading := HEADING.match(bare)) and len(heading.group(1)) + offset <= 2:
-            if started or len(heading.group(1)) + offset == 2:
-                above = _cut_attributes_above(chapter)
-                yield chapter
-                chapter = above
-            started = True
-            line = (
-                f"{'=' * (len(heading.group(1)) + offset)} {heading.group(2)}" if offset else line
-            )
-        elif heading and offset:
-            line = f"{'=' * max(len(heading.group(1)) + offset, 1)} {heading.group(2)}"
-        chapter.append(line)
-    yield chapter
-
-
-def _cut_attributes_above(lines: list[str]) -> list[str]:
-    """Cut the lines in brackets off the end of a chapter: they belong to the next."""
-    end = len(lines)
-    while end and (not lines[end - 1].strip() or re.match(r"^\[.+\]\s*$", lines[end - 1])):
-        end -= 1
-    above = lines[end:]
-    del lines[end:]
-    return above
-
-
-def _drop_author_lines(lines: list[str]) -> list[str]:
-    """Drop the lines of author and version directly below the title of a page."""
-    for at, line in enumerate(lines):
-        if re.match(r"^=[ \t]+\S", line):
-            end = at + 1
-            while (
-                end < len(lines)
-                and end < at + 3
-                and _is_text(lines[end])
-                and not INCLUDE.match(lines[end])
-            ):
-                end += 1
-            return [*lines[: at + 1], *lines[end:]]
-        if _is_text(line):
-            break
-    return lines

@@ -13,11 +13,16 @@ from bythebook.adapters.readers.markdown.pages import (
     SourceFile,
     find_first_title,
     make_title,
-    rank_naturally,
 )
 from bythebook.adapters.readers.markdown.settings import find_settings, load_settings
 from bythebook.adapters.readers.markdown.tree import Tree, walk_tree
 from bythebook.adapters.readers.mkdocs.includes import PageIncluder
+from bythebook.adapters.readers.mkdocs.nav import (
+    NavEntry,
+    list_by_folder,
+    rank_page,
+    read_nav,
+)
 from bythebook.adapters.readers.mkdocs.syntax import MkDocsSyntax
 from bythebook.adapters.readers.plain_text import fold_to_ascii
 from bythebook.adapters.readers.source_file import is_file_inside, is_inside
@@ -27,15 +32,6 @@ _NAMES = ("mkdocs.yml", "mkdocs.yaml")
 _MAX_INHERITED = 5
 _MAX_ABOVE = 3  # folders above the one given where settings are looked for
 _MAX_DEPTH = 30
-
-
-@dataclass(frozen=True, slots=True)
-class NavEntry:
-    """A page in the navigation."""
-
-    path: str
-    title: str
-    section: tuple[int, ...]  # numbers of the sections that it is in, from the top
 
 
 @dataclass(slots=True)
@@ -58,7 +54,7 @@ class MkDocsSite:
         )
         found = [path for name, path in listed.items() if name not in self.missing]
         others = [path for path in self.tree.list_markdown() if path not in set(found)]
-        others.sort(key=lambda path: _rank(path.relative_to(self.docs)))
+        others.sort(key=lambda path: rank_page(path.relative_to(self.docs)))
         return [*found, *others]
 
     def list_pages(
@@ -134,9 +130,9 @@ def describe_mkdocs(tree: Tree) -> BookKind | None:
     below = walk_tree(docs) if not is_inside(docs, tree.root) else tree.narrow_to(docs)
     entries: list[NavEntry] = []
     sections: dict[tuple[int, ...], str] = {}
-    _read_nav(settings.get("nav"), (), entries, sections)
+    read_nav(settings.get("nav"), (), entries, sections)
     if not entries:
-        entries, sections = _list_by_folder(below)
+        entries, sections = list_by_folder(below)
     if is_part:  # only the folder that was asked for
         part = tree.root.resolve().relative_to(docs.resolve()).as_posix()
         entries = [entry for entry in entries if entry.path.startswith(f"{part}/")]
@@ -233,47 +229,6 @@ def _find_language(settings: Mapping[str, object]) -> str:
     theme = settings.get("theme")
     given = theme.get("language") if isinstance(theme, dict) else None
     return given if isinstance(given, str) and re.fullmatch(r"[\w-]{2,8}", given) else "en"
-
-
-def _read_nav(
-    nav: object,
-    above: tuple[int, ...],
-    entries: list[NavEntry],
-    sections: dict[tuple[int, ...], str],
-) -> None:
-    for number, item in enumerate(nav if isinstance(nav, list) else ()):
-        if len(above) > _MAX_DEPTH:
-            return
-        for title, below in item.items() if isinstance(item, dict) else (("", item),):
-            if isinstance(below, str) and "://" not in below:
-                words = title if isinstance(title, str) else ""
-                entries.append(NavEntry(below.removeprefix("./"), words, above))
-            elif isinstance(below, list):
-                own = (*above, number)
-                sections[own] = title if isinstance(title, str) else ""
-                _read_nav(below, own, entries, sections)
-
-
-def _list_by_folder(tree: Tree) -> tuple[list[NavEntry], dict[tuple[int, ...], str]]:
-    """List the pages as MkDocs does without a navigation: by name, index pages first."""
-    paths = [path.relative_to(tree.root) for path in tree.list_markdown()]
-    folders = sorted({path.parts[0] for path in paths if len(path.parts) > 1}, key=rank_naturally)
-    sections: dict[tuple[int, ...], str] = {
-        (number,): make_title(name) for number, name in enumerate(folders)
-    }
-    entries = [
-        NavEntry(
-            path.as_posix(), "", (folders.index(path.parts[0]),) if len(path.parts) > 1 else ()
-        )
-        for path in sorted(paths, key=_rank)
-    ]
-    return entries, sections
-
-
-def _rank(relative: Path) -> tuple[object, ...]:
-    first = relative.stem.lower() not in {"index", "readme"}
-    folders = tuple((1, rank_naturally(name)) for name in relative.parent.parts)
-    return (*folders, (0, (first, *rank_naturally(relative.stem))))
 
 
 def _find_snippet_folders(extensions: object) -> list[str]:

@@ -70,7 +70,8 @@ class MystSyntax:
     def tokenize(self, file: SourceFile) -> list[Token]:
         """Parse a page, or the cells of a notebook one by one."""
         rewriter = self._make_rewriter(file)
-        return [token for cell in split_cells(file.body) for token in rewriter.parse(cell)]
+        cells = split_cells(file.body)
+        return _drop_logo([token for cell in cells for token in rewriter.parse(cell)])
 
     def find_title(self, file: SourceFile) -> str | None:
         """Return the first heading of the first level."""
@@ -153,6 +154,19 @@ class MystSyntax:
             ),
             text,
         )
+
+
+def _drop_logo(tokens: list[Token]) -> list[Token]:
+    """Drop pictures in raw HTML above the title of a page: they are its decoration."""
+    title = next((at for at, token in enumerate(tokens) if token.type == "heading_open"), 0)
+    return [
+        token
+        for at, token in enumerate(tokens)
+        if at >= title
+        or token.type != "html_block"
+        or "<img" not in token.content
+        or re.search(r"\w", re.sub(r"<[^<>]*>", "", token.content))
+    ]
 
 
 def _fill_links(children: Sequence[Token], roles: RoleWriter) -> list[Token]:
