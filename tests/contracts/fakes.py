@@ -98,6 +98,9 @@ class FakeLibrary:
                 return document
         raise UnknownDocument("no such page")
 
+    def picture(self, book_id: str, file: str) -> bytes:
+        raise UnknownDocument("no such picture")
+
 
 @dataclass
 class FakeEmbedder:

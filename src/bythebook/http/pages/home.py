@@ -16,6 +16,7 @@ from bythebook.http.pages.failures import PageRoute, add_problem, check_admissio
 from bythebook.http.pages.machines.listing import Listing
 from bythebook.http.pages.machines.routes import machines_router
 from bythebook.http.pages.reader.outline import Outlines
+from bythebook.http.pages.reader.pictures import pictures_router
 from bythebook.http.pages.reader.routes import reader_router
 from bythebook.http.pages.reader.visitors import MayAsk
 from bythebook.http.pages.render import forbid_caching, render_page
@@ -64,6 +65,7 @@ def pages_router(answerer: Answerer, listing: Listing) -> APIRouter:
     ports = answerer.ports
     router.include_router(machines_router(library, outlines, listing, ports.reader_url))
     router.include_router(reader_router(ports, outlines, listing))
+    router.include_router(pictures_router(library))
     return router
 
 

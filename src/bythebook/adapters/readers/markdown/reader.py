@@ -11,13 +11,19 @@ from bythebook.adapters.readers.markdown.kinds.book_kind import BookKind
 from bythebook.adapters.readers.markdown.kinds.detect import detect_kind
 from bythebook.adapters.readers.markdown.kinds.index_page import INDEX_NAMES
 from bythebook.adapters.readers.markdown.kinds.mixed_pages import SyntaxBySuffix
-from bythebook.adapters.readers.markdown.links import BookLinks, collect_links
+from bythebook.adapters.readers.markdown.links import (
+    PICTURE_CANDIDATES,
+    BookLinks,
+    collect_links,
+)
 from bythebook.adapters.readers.markdown.pages import MarkdownPage, SourceFile
 from bythebook.adapters.readers.markdown.syntax.blocks import make_plain_text
 from bythebook.adapters.readers.markdown.syntax.guard import HostilePage
 from bythebook.adapters.readers.markdown.syntax.page_syntax import MarkdownSyntax, PageSyntax
 from bythebook.adapters.readers.markdown.syntax.tokens import drop_doubled_heading
 from bythebook.adapters.readers.markdown.tree import PAGES, Tree, walk_tree
+from bythebook.adapters.readers.page_targets import PageTargets
+from bythebook.adapters.readers.pictures.shelf import PictureShelf
 from bythebook.adapters.readers.plain_text import (
     MakeAnchor,
     Place,
@@ -38,6 +44,7 @@ class _ReadingOptions:
     syntax: PageSyntax
     make_anchor: MakeAnchor
     links: BookLinks
+    pictures: PictureShelf
     shows_front_title: bool = False  # above the page's own heading
 
 
@@ -66,12 +73,14 @@ def _read_folder(folder: Path, title: str | None, base: str) -> SourceBook:
         kind.syntax,
         kind.choose_anchor_maker(file.body for file in files.values()),
         collect_links(pages, files, tree, "" if above == "." else above, base),
+        PictureShelf(),
         shows_front_title=kind.name == "Hugo",
     )
     documents = tuple(_make_source_document(page, files[page.path], options) for page in pages)
     name = title or kind.title or _choose_title(folder, documents)
     warnings = (*kind.list_warnings(), *_warn_unpublished(files, pages))
-    return SourceBook(name, kind.name, base, documents, skipped, warnings)
+    load = options.pictures.load
+    return SourceBook(name, kind.name, base, documents, skipped, warnings, load)
 
 
 def _warn_unpublished(
@@ -97,9 +106,12 @@ def _read_single_file(path: Path, title: str | None, url: str) -> SourceBook:
         SyntaxBySuffix(MarkdownSyntax("mdx" if path.suffix == ".mdx" else "plain")),
         make_github_anchor,
         links,
+        PictureShelf(),
     )
     document = _make_source_document(page, file, options)
-    return SourceBook(title or document.read().title, "Markdown file", url, (document,))
+    name = title or document.read().title
+    load = options.pictures.load
+    return SourceBook(name, "Markdown file", url, (document,), load_picture=load)
 
 
 def _make_empty_error(folder: Path, skipped: Sequence[Skipped]) -> UnreadableBook:
@@ -141,10 +153,17 @@ def _make_source_document(
         options.make_anchor.__name__, options.shows_front_title, file.path.stem, file.get_text("title"),
         file.body, *options.links.find_candidates(page, file, file.body),
         *options.syntax.list_dependencies(file),
+        *_find_pictures(file, options),
     )  # fmt: skip
     return SourceDocument(
         page.document_id, mark, cache(partial(_read_document, page, file, options))
     )
+
+
+def _find_pictures(file: SourceFile, options: _ReadingOptions) -> list[str]:
+    """Return what pages show for targets that look like pictures; the page changes when they change."""
+    targets = dict.fromkeys(PICTURE_CANDIDATES.findall(file.body))
+    return [str(options.links.find_picture(options.pictures, file, one)) for one in targets]
 
 
 def _read_document(page: MarkdownPage, file: SourceFile, options: _ReadingOptions) -> Document:
@@ -161,8 +180,12 @@ def _parse_page(page: MarkdownPage, file: SourceFile, options: _ReadingOptions) 
     tokens = drop_doubled_heading(options.syntax.tokenize(file))
     own = options.syntax.find_title(file)
     given = file.get_text("title")
-    find_link = partial(options.links.find_link, page, file)
-    make_plain = partial(make_plain_text, tokens, options.syntax.flavour, find_link)
+    targets = PageTargets(
+        partial(options.links.find_link, page, file),
+        partial(options.links.find_picture, options.pictures, file),
+        page.url,
+    )
+    make_plain = partial(make_plain_text, tokens, options.syntax.flavour, targets)
     # A site shows the front matter's title as the first heading; every text needs a heading.
     untitled = given is not None and own is None
     plain = make_plain(given if untitled else None)

@@ -6,13 +6,13 @@ import re
 import pytest
 
 from bythebook.domain.books import Block, BlockKind, Document, PageMark, Section
-from bythebook.http.pages.reader.document_blocks import (
-    Mark,
+from bythebook.render import (
+    Addresses,
+    Highlight,
     name_anchors,
     opens_with_title,
-    show_blocks,
+    render_document,
 )
-from bythebook.http.pages.render import render
 
 Piece = tuple[BlockKind, str]
 
@@ -35,14 +35,14 @@ def document(*pieces: Piece, levels: tuple[int, ...] = (), **more: object) -> Do
     )
 
 
-def render_text(page: Document, mark: Mark | None) -> str:
-    return render("reader/text.html", blocks=show_blocks(page, mark)).strip()
+def render_text(page: Document, mark: Highlight | None) -> str:
+    return render_document(page, Addresses("tales"), mark)
 
 
 def marked(page: Document, quote: str) -> list[str]:
     """Mark a quote, and read back what is marked."""
     start = page.text.index(quote)
-    shown = render_text(page, Mark(start, start + len(quote)))
+    shown = render_text(page, Highlight(start, start + len(quote)))
     found = re.findall(r"<mark[^>]*>(.*?)</mark>", shown, flags=re.DOTALL)
     assert shown.count(' id="quote"') == 1
     assert shown.index("<mark") == shown.index('<mark id="quote"')
@@ -103,10 +103,10 @@ def test_no_id_stands_twice_even_where_the_book_repeats_or_takes_ours() -> None:
     assert plain[:2] == ["quote", "same"]
     assert len(set(plain)) == len(plain) == 3
     start = page.text.index("Text.")
-    shown = ids(render_text(page, Mark(start, start + 4)))
+    shown = ids(render_text(page, Highlight(start, start + 4)))
     assert len(set(shown)) == len(shown) == 4
     assert "quote" in shown  # and it is the mark's: the heading gives way
-    assert name_anchors(page, Mark(start, start + 4))[0] != "quote"
+    assert name_anchors(page, Highlight(start, start + 4))[0] != "quote"
 
 
 def test_a_section_without_an_anchor_gets_one() -> None:
