@@ -29,13 +29,13 @@ class PageTargets:
 
     def add_link(self, plain: PlainText, target: str) -> LinkMark | None:
         """Record a link into the book; return the mark for the words of any link that leads somewhere."""
-        target = target.strip()
-        link = self.find_link(target) if target else None
+        link = self.find_link(target) if target.strip() else None
         if link is not None:
             plain.links.append(link)
             if link.document_id:
                 return LinkMark(0, 0, "", link.document_id, link.anchor)
             return None
+        target = target.strip()
         whole = target if target.lower().startswith(_OUTSIDE) else self._find_address(target)
         return LinkMark(0, 0, whole) if whole else None
 

@@ -10,6 +10,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from bythebook.adapters.readers.admonitions import find_admonition_kind
 from bythebook.adapters.readers.markdown.syntax.guard import (
     MAX_NESTING,
     refuse_hostile,
@@ -21,7 +22,6 @@ from bythebook.adapters.readers.markdown.syntax.html_fragments import HtmlBlock,
 from bythebook.adapters.readers.markdown.syntax.inline import MarkdownInline
 from bythebook.adapters.readers.markdown.syntax.list_lines import ListLines
 from bythebook.adapters.readers.markdown.syntax.markers import (
-    find_admonition_kind,
     read_marker,
     read_note_start,
 )

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from html import unescape
 from html.parser import HTMLParser
 
-from bythebook.adapters.readers.html.page.tags import BLOCK_TAGS
+from bythebook.adapters.readers.html.page.tags import BLOCK_TAGS, INLINE_STYLES
 from bythebook.adapters.readers.pictures.shelf import PictureRequest
 from bythebook.adapters.readers.rich_text import RichBuilder, RichText, join_rich
 from bythebook.domain.books import BlockKind
-from bythebook.domain.marks import Cell, LinkMark, Mark, Style, StyleKind
+from bythebook.domain.marks import Cell, LinkMark, Mark, Style
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 LINE_BREAKING = BLOCK_TAGS | frozenset("body br caption center fieldset legend option".split())
@@ -19,10 +19,6 @@ _LISTS = frozenset({"ul", "ol", "dl"})
 _ITEMS = frozenset({"li", "dt", "dd"})
 _CAPTIONS = frozenset({"figcaption", "caption"})
 _HEADING = re.compile(r"h[1-6]")
-INLINE_STYLES: dict[str, StyleKind] = {
-    "em": "emphasis", "i": "emphasis", "strong": "strong", "b": "strong", "code": "code", "kbd": "keyboard",
-    "sub": "subscript", "sup": "superscript", "del": "deleted", "s": "deleted",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

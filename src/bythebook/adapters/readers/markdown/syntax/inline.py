@@ -5,11 +5,8 @@ from dataclasses import dataclass, field
 
 from markdown_it.token import Token
 
-from bythebook.adapters.readers.markdown.syntax.html_fragments import (
-    INLINE_STYLES,
-    LINE_BREAKING,
-    read_html,
-)
+from bythebook.adapters.readers.html.page.tags import INLINE_STYLES
+from bythebook.adapters.readers.markdown.syntax.html_fragments import LINE_BREAKING, read_html
 from bythebook.adapters.readers.markdown.syntax.markers import read_note_target
 from bythebook.adapters.readers.page_targets import PageTargets
 from bythebook.adapters.readers.plain_text import PlainText

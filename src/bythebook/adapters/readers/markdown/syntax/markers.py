@@ -11,23 +11,12 @@ from urllib.parse import unquote
 
 from markdown_it.token import Token
 
+from bythebook.adapters.readers.admonitions import find_admonition_kind
 from bythebook.domain.marks import AdmonitionKind
 
 CLOSE: Final = "<?bythebook close?>"
 _OPEN = re.compile(r"\A\s*<\?bythebook open (\w+)\?>\s*\Z")
 _NOTE = "bythebook-note:"
-_KINDS: Final[dict[str, AdmonitionKind]] = {
-    "note": "note", "info": "note", "secondary": "note", "seealso": "note", "abstract": "note",
-    "summary": "note", "question": "note", "example": "note", "quote": "note", "admonition": "note",
-    "tip": "tip", "hint": "tip", "success": "tip", "check": "tip", "important": "important",
-    "warning": "warning", "caution": "warning", "attention": "warning",
-    "danger": "danger", "error": "danger", "failure": "danger", "bug": "danger",
-}  # fmt: skip
-
-
-def find_admonition_kind(name: str) -> AdmonitionKind:
-    """Return the kind of an admonition by the name that its tool gives it."""
-    return _KINDS.get(name.lower(), "note")
 
 
 def open_admonition(kind: AdmonitionKind) -> str:

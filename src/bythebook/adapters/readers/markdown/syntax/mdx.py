@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
+from bythebook.adapters.readers.admonitions import find_admonition_kind
 from bythebook.adapters.readers.markdown.syntax.markers import (
     CLOSE,
-    find_admonition_kind,
     open_admonition,
     write_note_reference,
     write_note_start,
