@@ -46,7 +46,9 @@ _SEEN = """() => {
   const box = quote.getClientRects()[0];
   const top = document.elementFromPoint(box.left + Math.min(box.width / 2, 20), box.top + box.height / 2);
   return {
-    marks: [...document.querySelectorAll('mark')].map((mark) => mark.textContent),
+    marks: [...document.querySelectorAll('mark')].map(
+      (mark) => mark.querySelector('math')?.getAttribute('alttext') ?? mark.querySelector('img')?.alt
+        ?? mark.textContent),
     seen: quote.contains(top),
   };
 }"""

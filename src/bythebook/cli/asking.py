@@ -10,11 +10,13 @@ from typing import Annotated
 
 import typer
 from pydantic import ValidationError
+from rich.text import Text
 
-from bythebook.ask import collect
+from bythebook.ask import AskPorts, collect
 from bythebook.ask.show import advice, key_citations, quote_link, section_name, split_answer
 from bythebook.cli.core import open_core
-from bythebook.cli.terminal import say, say_pieces
+from bythebook.cli.styled_quotes import style_quote
+from bythebook.cli.terminal import out, say, say_pieces
 from bythebook.domain.answers import Answered, Outcome
 from bythebook.errors import InputError
 from bythebook.http.contracts.query import (
@@ -51,7 +53,7 @@ def ask(
         )
         typer.echo(to_response(outcome, reader_url, metadata).model_dump_json(indent=2))
     else:
-        links = _show(outcome, reader_url)
+        links = _show(outcome, ports)
         if running is None and any(link.startswith(f"{reader_url}/") for link in links):
             say("No service is running here. Start one to open these links: bythebook serve", "dim")
     raise typer.Exit(0 if isinstance(outcome, Answered) else 1)
@@ -71,16 +73,18 @@ def _request(
         ) from error
 
 
-def _show(outcome: Outcome, reader_url: str) -> list[str]:
+def _show(outcome: Outcome, ports: AskPorts) -> list[str]:
     """Print an answer or a refusal, and give the links in it."""
     links = []
+    reader_url = ports.reader_url
     if isinstance(outcome, Answered):
         if outcome.disclaimer:
             say(outcome.disclaimer, "italic")
         say_pieces(_style_answer(outcome))
         for number, citation in enumerate(key_citations(outcome.sentences), 1):
             say()
-            say(f"[{number}] “{citation.quote}”", "dim")
+            quote = style_quote(citation, ports.library)
+            out.print(Text.assemble((f"[{number}] “", "dim"), quote, ("”", "dim")))
             say(f"    {citation.place}")
             if not citation.passage.is_selection:
                 links.append(quote_link(citation, reader_url))

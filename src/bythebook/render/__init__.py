@@ -1,6 +1,6 @@
 """Text, marks and a range -> sanitised HTML, or plain styling at the terminal: the one renderer."""
 
-from bythebook.render.blocks import render_document, render_fragment
+from bythebook.render.blocks import render_document, render_fragment, render_line
 from bythebook.render.places import (
     QUOTE,
     Addresses,
@@ -17,4 +17,5 @@ __all__ = [
     "opens_with_title",
     "render_document",
     "render_fragment",
+    "render_line",
 ]

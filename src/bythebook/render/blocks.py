@@ -13,6 +13,7 @@ from bythebook.domain.marks import (
     Admonition,
     Anchor,
     CodeLines,
+    InlineMark,
     Mark,
     Note,
     Picture,
@@ -44,6 +45,17 @@ def render_document(
 def render_fragment(document: Document, addresses: Addresses, start: int, end: int) -> str:
     """Write a range of a document: whole blocks cut at its ends, without ids."""
     return _DocumentRenderer(document, addresses, None, (start, end)).write()
+
+
+def render_line(document: Document, addresses: Addresses, start: int, end: int) -> str:
+    """Write a range of a document on one line: what is marked inside lines, and nothing around."""
+    inside = [
+        mark
+        for mark in document.marks
+        if isinstance(mark, InlineMark) and mark.start < end and start < mark.end
+    ]
+    html = InlineRenderer(document.text, addresses, has_ids=False).write(start, end, inside)
+    return html.replace("\n", " ")
 
 
 class _Placed(Protocol):

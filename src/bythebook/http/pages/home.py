@@ -79,7 +79,8 @@ async def _answer(
         return Notice("Please ask again", f"A question has at most {_LONGEST} characters."), None
     try:
         asked = incoming_question(request, "query", Question(question, Scope(book or None)))
-        return make_reply(await work_while_connected(request, answerer.collect(asked))), None
+        outcome = await work_while_connected(request, answerer.collect(asked))
+        return make_reply(outcome, answerer.ports.library), None
     except InputError as error:
         return Notice("Please ask again", error.what), None
     except PartFailed as error:

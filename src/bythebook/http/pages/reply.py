@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar, Protocol
 
+from markupsafe import Markup
+
 from bythebook.ask.show import advice, quote_link, split_answer
 from bythebook.domain.answers import HEAD_ROW, Answered, Citation, NearestSection, Refused, Sentence
 from bythebook.http.contracts.query import REFUSAL_MESSAGES
+from bythebook.http.pages.rich_quotes import render_quote, render_sentence
+from bythebook.ports import Library
 
 
 class PageReply(Protocol):
@@ -40,6 +44,7 @@ class Quote:
 
     number: int
     citation: Citation
+    words: Markup  # as the author set them
 
     @property
     def link(self) -> str:
@@ -53,6 +58,7 @@ class QuotedSentence:
 
     sentence: Sentence
     quotes: Sequence[Quote]
+    words: Markup  # as the author set them
 
     @property
     def list_number(self) -> str:
@@ -121,18 +127,18 @@ class RefusalReply:
     nearest_sections: Sequence[NearestSection]
 
 
-def make_reply(outcome: Answered | Refused) -> AnswerReply | RefusalReply:
+def make_reply(outcome: Answered | Refused, library: Library) -> AnswerReply | RefusalReply:
     """Choose what to show of an outcome."""
     if isinstance(outcome, Refused):
         message = REFUSAL_MESSAGES[outcome.refusal_type]
         return RefusalReply(message, advice(outcome), outcome.nearest_sections)
-    return AnswerReply(outcome.disclaimer, list(_cut_excerpts(outcome.sentences)))
+    return AnswerReply(outcome.disclaimer, list(_cut_excerpts(outcome.sentences, library)))
 
 
-def _cut_excerpts(sentences: Sequence[Sentence]) -> Iterator[Excerpt]:
+def _cut_excerpts(sentences: Sequence[Sentence], library: Library) -> Iterator[Excerpt]:
     """Group an answer by the passages that it shows."""
     groups: list[SentenceGroup] = []
-    for group in _group_sentences(sentences):
+    for group in _group_sentences(sentences, library):
         if groups and _chunk_of(groups[-1]) != _chunk_of(group):
             yield Excerpt(_source_of(groups), groups)
             groups = []
@@ -151,7 +157,9 @@ def _source_of(groups: Sequence[SentenceGroup]) -> Citation:
     return (keys or members)[0].sentence.citations[0]
 
 
-def _group_sentences(sentences: Sequence[Sentence]) -> Iterator[SentenceGroup]:
+def _group_sentences(
+    sentences: Sequence[Sentence], library: Library
+) -> Iterator[SentenceGroup]:
     """Group sentences as the book sets them: by paragraph, list and table."""
     members: list[QuotedSentence] = []
     numbers = count(1)
@@ -159,16 +167,19 @@ def _group_sentences(sentences: Sequence[Sentence]) -> Iterator[SentenceGroup]:
         if members and between == "\n\n":
             yield SentenceGroup(members[0].sentence.kind, members)
             members = []
-        members.append(QuotedSentence(sentence, list(_number_quotes(sentence, numbers))))
+        quotes = list(_number_quotes(sentence, numbers, library))
+        members.append(QuotedSentence(sentence, quotes, render_sentence(sentence, library)))
     if members:
         yield SentenceGroup(members[0].sentence.kind, members)
 
 
-def _number_quotes(sentence: Sentence, numbers: Iterator[int]) -> Iterator[Quote]:
+def _number_quotes(
+    sentence: Sentence, numbers: Iterator[int], library: Library
+) -> Iterator[Quote]:
     """Number a sentence that answers once; if it is in other words than the book's, each of its quotes."""
     if not sentence.key:
         return
     verbatim = all(one.quote in sentence.text for one in sentence.citations)
     shown = sentence.citations[:1] if verbatim else sentence.citations
     for citation in shown:
-        yield Quote(next(numbers), citation)
+        yield Quote(next(numbers), citation, render_quote(citation, library))

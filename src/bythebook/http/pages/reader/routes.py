@@ -30,6 +30,7 @@ from bythebook.http.pages.reader.outline import Outlines, list_sections
 from bythebook.http.pages.reader.visitors import MayAsk
 from bythebook.http.pages.render import SECURITY_HEADERS, forbid_caching, render_page
 from bythebook.http.pages.reply import LinkNotice, Notice
+from bythebook.http.pages.rich_quotes import render_excerpt
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.problems import problem_of
 from bythebook.ports import Library
@@ -148,7 +149,7 @@ class SearchResults:
     """The sections nearest to a search."""
 
     template: ClassVar[str] = "reader/results.html"
-    sections: Sequence[FoundSection]
+    sections: Sequence[tuple[FoundSection, Markup]]  # each with its best sentence
 
 
 async def _search(
@@ -169,7 +170,8 @@ async def _search(
     except PartFailed as error:
         problem = problem_of(error)
         return add_problem(show(reply=Notice("Could not look it up", problem.message)), problem)
-    return show(reply=SearchResults(found))
+    excerpts = [(one, render_excerpt(one.citation, ports.library)) for one in found]
+    return show(reply=SearchResults(excerpts))
 
 
 def _get_book(library: Library, book_id: str) -> Book:
