@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest api-docs settings-docs screenshot attack retrievers lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest bench-rendering api-docs settings-docs screenshot attack retrievers lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -69,6 +69,9 @@ bench-widget: $(VENV)/dev.done ## Measure how soon a reader sees something in th
 
 bench-author: $(VENV)/dev.done ## Measure the queries of the author's page over 100,000 questions
 	$(BIN)/python -m benchmarks.author_page --json reports/bench-author.json $(ARGS)
+
+bench-rendering: $(VENV)/run.done ## Measure how long a chapter of 5,000 words with 50 formulas takes to render
+	$(BIN)/python benchmarks/rendering.py
 
 bench-ingest: $(VENV)/run.done ## Compare ingest with three other systems, installed into a temporary venv
 	$(BIN)/python benchmarks/ingest.py --json reports/bench-ingest.json $(ARGS)

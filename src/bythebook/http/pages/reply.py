@@ -157,9 +157,7 @@ def _source_of(groups: Sequence[SentenceGroup]) -> Citation:
     return (keys or members)[0].sentence.citations[0]
 
 
-def _group_sentences(
-    sentences: Sequence[Sentence], library: Library
-) -> Iterator[SentenceGroup]:
+def _group_sentences(sentences: Sequence[Sentence], library: Library) -> Iterator[SentenceGroup]:
     """Group sentences as the book sets them: by paragraph, list and table."""
     members: list[QuotedSentence] = []
     numbers = count(1)
@@ -173,9 +171,7 @@ def _group_sentences(
         yield SentenceGroup(members[0].sentence.kind, members)
 
 
-def _number_quotes(
-    sentence: Sentence, numbers: Iterator[int], library: Library
-) -> Iterator[Quote]:
+def _number_quotes(sentence: Sentence, numbers: Iterator[int], library: Library) -> Iterator[Quote]:
     """Number a sentence that answers once; if it is in other words than the book's, each of its quotes."""
     if not sentence.key:
         return

@@ -53,7 +53,8 @@ class Writer {
     const style = getComputedStyle(element);
     if (style.display === "none" || style.userSelect === "none") return;
     const formula = element.matches(".katex, math") ? element.querySelector("annotation") : null;
-    if (formula) return this.#flow(formula.textContent ?? ""); // drawn once, but twice in the page
+    const source = formula?.textContent ?? (element.matches("math") ? element.getAttribute("alttext") : null);
+    if (source) return this.#flow(source); // the book's text has its TeX, which may stand twice in the page
     const cell = style.display === "table-cell";
     const block = !cell && !/^(inline|contents|ruby)/.test(style.display);
     if (cell && hasCellBefore(element)) this.#part(CELL);
