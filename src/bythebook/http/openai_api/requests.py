@@ -135,7 +135,6 @@ class CompletionRequest(BaseModel):
     )
     messages: list[CompletionMessage] = Field(
         min_length=1,
-        max_length=1000,
         description="The last one of the user is the question, of 1 to 500 characters; earlier ones are "
         "the turns before it.",
     )
