@@ -126,6 +126,14 @@ def test_admonitions_hold_their_blocks(folder: Path, body: str, kind: str, words
     assert (text, mark.kind) == (words, kind)
 
 
+def test_boxes_of_other_dialects_are_admonitions_too(tmp_path: Path) -> None:
+    (tmp_path / "mkdocs.yml").write_text("site_name: Birds\n")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text("# Page\n\n!!! warning\n\n    Herons.\n\nAfter.\n")
+    document = MarkdownReader().read(str(tmp_path), title=None, base_url=None).documents[0].read()
+    assert found(document, Admonition) == [("Warning\n\nHerons.", Admonition(0, 0, "warning"))]
+
+
 def test_an_admonition_in_a_comment_is_not_shown(folder: Path) -> None:
     document = read(folder, "<!--\n:::note\nGone.\n:::\n-->\n\nWords.")
     assert document.text == "Page\n\nWords."

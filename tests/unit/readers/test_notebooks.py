@@ -1,11 +1,14 @@
 """Notebooks: cells, outputs, and what is refused."""
 
+import base64
 import json
 from pathlib import Path
 
 import pytest
 from tests.unit.readers.dialect_books import list_kinds, make, read, read_pages
+from tests.unit.readers.test_pictures import png
 
+from bythebook.domain.marks import Picture
 from bythebook.errors import UnreadableBook
 
 
@@ -60,6 +63,23 @@ def test_cells_and_text_outputs_are_read_apart(tmp_path: Path) -> None:
         ("paragraph", "The end."),
     ]
     assert page.blocks[3].language == "python"
+
+
+def test_pictures_that_cells_draw_are_kept(tmp_path: Path) -> None:
+    drawn = {"image/png": base64.b64encode(png()).decode(), "text/plain": "<Figure>"}
+    svg = {"image/svg+xml": ["<svg xmlns='http://www.w3.org/2000/svg'>", "<script/><g/></svg>"]}
+    cell = make_code(
+        "draw()",
+        {"output_type": "display_data", "data": drawn},
+        {"output_type": "display_data", "data": svg},
+        {"output_type": "display_data", "data": {"image/png": "<html>"}},
+    )
+    book = read(make(tmp_path, {"b.ipynb": write_notebook(make_markdown("# Herons"), cell)}))
+    page = book.documents[0].read()
+    kept = [mark.file for mark in page.marks if isinstance(mark, Picture)]
+    assert book.load_picture(kept[0]) == png()
+    assert b"script" not in (book.load_picture(kept[1]) or b"script")
+    assert [one.target for one in page.missing_pictures] == ["b.ipynb#2-2.png"]
 
 
 def test_a_jupyter_book_may_hold_notebooks_with_directives(tmp_path: Path) -> None:

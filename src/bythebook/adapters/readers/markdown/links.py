@@ -4,13 +4,16 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from bythebook.adapters.readers.markdown.pages import MarkdownPage, SourceFile
 from bythebook.adapters.readers.markdown.tree import Tree, is_markdown
+from bythebook.adapters.readers.notebook.pictures import OUTPUT_PICTURE, load_output
 from bythebook.adapters.readers.pictures.shelf import KeptPicture, PictureShelf, find_picture_file
+from bythebook.adapters.readers.source_file import is_file_inside
 from bythebook.domain.books import Link, MissingPicture
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
@@ -57,8 +60,16 @@ class BookLinks:
 
         def list_places(path: str) -> list[Path]:
             names = [*self._list_names(file, path), *self._list_static_names(path)]
-            return [self.tree.root / name for name in dict.fromkeys(names)]
+            drawn = [
+                f"{posixpath.splitext(name)[0]}.svg" for name in names
+            ]  # some tools draw from it
+            return [self.tree.root / name for name in dict.fromkeys((*names, *drawn))]
 
+        if output := OUTPUT_PICTURE.fullmatch(target):
+            name, cell, place, suffix = output.groups()
+            for path in filter(partial(is_file_inside, folder=self.tree.root), list_places(name)):
+                load = partial(load_output, path, int(cell), int(place), suffix)
+                return shelf.keep(f"{path}#{cell}-{place}", target, load)
         return find_picture_file(shelf, target, self.tree.root, list_places)
 
     def _list_static_names(self, path: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from docutils import nodes
 from markdown_it.token import Token
 
 from bythebook.adapters.readers.markdown.kinds.includes import MAX_DEPTH, IncludedFiles
@@ -70,9 +71,9 @@ class DirectiveWriter:
             if token.type == "fence":
                 return None
             return demote_headings(rewriter.parse(token.content))  # a div without a name
-        named = directive.get_option("label", "name")
-        anchor = [make_anchor_mark(named)] if named else []
-        return [*anchor, *self._write(directive, rewriter)]
+        named = directive.get_option("label", "name") or _find_figure_name(directive)
+        anchors = dict.fromkeys((named, nodes.make_id(named))) if named else ()
+        return [*map(make_anchor_mark, anchors), *self._write(directive, rewriter)]
 
     def _write(self, directive: Directive, rewriter: Rewriter) -> Sequence[Token]:
         name = directive.name
@@ -233,3 +234,11 @@ _RULES: Mapping[str, Callable[[Directive, Rewriter], Sequence[Token]]] = {
     "raw": _write_raw,
     "glossary": lambda directive, rewriter: rewriter.parse(directive.body),
 }
+
+
+def _find_figure_name(directive: Directive) -> str:
+    """Return the name of the figure that a cell draws."""
+    value: object = directive.options.get("mystnb")
+    for key in ("figure", "name"):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""

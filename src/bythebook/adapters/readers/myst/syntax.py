@@ -124,6 +124,7 @@ class MystSyntax:
             "amsmath": lambda token, _rewriter: [make_formula(token.content)],
             "math_block_label": lambda token, _rewriter: [
                 make_anchor_mark(f"equation-{nodes.make_id(token.info)}"),
+                make_anchor_mark(nodes.make_id(token.info)),
                 make_formula(token.content),
             ],
             "myst_target": lambda token, _rewriter: [

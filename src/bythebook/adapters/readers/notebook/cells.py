@@ -14,7 +14,12 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _HIDDEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL | re.I)
 _TAG = re.compile(r"<[^<>]*>")
 _FENCE = re.compile(r"`{3,}")
-_PICTURES = {"image/svg+xml": "svg", "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif"}
+PICTURE_TYPES = {
+    "image/svg+xml": "svg",
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/gif": "gif",
+}
 
 
 def split_cells(body: str) -> list[str]:
@@ -28,7 +33,7 @@ def write_cells(text: str, name: str) -> str:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UnreadableBook(f"{name} is not JSON.", "Open and save it in Jupyter.") from error
-    cells = _find_cells(notebook)
+    cells = find_cells(notebook)
     if cells is None:
         raise UnreadableBook(f"{name} is no notebook: it has no cells.", "Save it in Jupyter.")
     if len(cells) > _MAX_CELLS:
@@ -45,7 +50,8 @@ def write_cells(text: str, name: str) -> str:
     return CELL_END.join(part.replace(CELL_END, " ") for part in parts)
 
 
-def _find_cells(notebook: object) -> Sequence[object] | None:
+def find_cells(notebook: object) -> Sequence[object] | None:
+    """Return the cells of a parsed notebook; None if it is none."""
     if not isinstance(notebook, dict):
         return None
     cells = notebook.get("cells")
@@ -71,7 +77,7 @@ def _write_cell(cell: Mapping[str, object], language: str, name: str) -> Iterato
     metadata = cell.get("metadata")
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
     hidden = set(map(str, tags)) if isinstance(tags, list) else set()
-    source = _join(cell.get("source", cell.get("input")))
+    source = join_source(cell.get("source", cell.get("input")))
     match cell.get("cell_type"):
         case _ if hidden & {"remove-cell", "remove_cell"}:
             return
@@ -96,9 +102,9 @@ def _read_level(level: object) -> int:
 def _write_output(output: Mapping[str, object], name: str) -> str:
     match output.get("output_type"):
         case "stream":
-            return _write_code(_join(output.get("text")))
+            return _write_code(join_source(output.get("text")))
         case "error" | "pyerr":
-            return _write_code(_join(output.get("traceback"), "\n"))
+            return _write_code(join_source(output.get("traceback"), "\n"))
         case _:
             shown = output.get("data")
             return _write_shown(shown if isinstance(shown, dict) else output, name)
@@ -106,16 +112,16 @@ def _write_output(output: Mapping[str, object], name: str) -> str:
 
 def _write_shown(shown: Mapping[str, object], name: str) -> str:
     """Write what Jupyter shows of an output that has several forms."""
-    if html := _clean_html(_join(shown.get("text/html"))):
+    if html := _clean_html(join_source(shown.get("text/html"))):
         return html
-    if markdown := _join(shown.get("text/markdown")):
+    if markdown := join_source(shown.get("text/markdown")):
         return markdown
-    for kind, suffix in _PICTURES.items():
+    for kind, suffix in PICTURE_TYPES.items():
         if kind in shown or suffix in shown:
             return f"![](<{name}.{suffix}>)"
-    if latex := _join(shown.get("text/latex")):
+    if latex := join_source(shown.get("text/latex")):
         return f"$$\n{latex.strip().strip('$')}\n$$"
-    return _write_code(_join(shown.get("text/plain", shown.get("text"))))
+    return _write_code(join_source(shown.get("text/plain", shown.get("text"))))
 
 
 def _clean_html(html: str) -> str:
@@ -136,7 +142,8 @@ def _write_code(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
 
 
-def _join(source: object, by: str = "") -> str:
+def join_source(source: object, by: str = "") -> str:
+    """Return a text that a notebook may keep as a list of lines."""
     if isinstance(source, list):
         return by.join(part for part in source if isinstance(part, str))
     return source if isinstance(source, str) else ""

@@ -123,6 +123,8 @@ class _TokenWalker:
             "html_block": self._add_html,
             "blockquote_open": self._open_quotation,
             "blockquote_close": self._close_mark,
+            "admonition_open": self._open_admonition,
+            "admonition_close": self._close_mark,
         }
 
     def walk(self) -> None:
@@ -136,6 +138,16 @@ class _TokenWalker:
 
     def _open_quotation(self, _token: Token) -> None:
         self.open.append(Quotation(self.plain.next_start, 0))
+
+    def _open_admonition(self, token: Token) -> None:
+        """Open a box; one without a title is set as a quotation."""
+        following = self.tokens[self.at + 1 : self.at + 2]
+        children = following[0].children if following else None
+        start = self.plain.next_start
+        if children and children[0].type == "strong_open":
+            self.open.append(Admonition(start, 0, find_admonition_kind(token.info)))
+        else:
+            self.open.append(Quotation(start, 0))
 
     def _close_mark(self, _token: Token | None = None) -> None:
         if self.open:
