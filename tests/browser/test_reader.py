@@ -197,7 +197,7 @@ def test_the_contents_are_folded_where_room_is_short(
         contents = one.get_by_role("navigation", name="Contents")
         assert contents.is_visible() is shown
         if not shown:
-            one.locator("summary").click()
+            one.locator(".contents-fold > summary").click()
             assert contents.is_visible()
 
 
