@@ -269,7 +269,7 @@ def test_without_scripts_the_form_in_the_widgets_place_answers(plain: "Page", se
     plain.goto(service + TOPICS)
     plain.get_by_label("Your question").fill(ASKED)
     plain.get_by_role("button", name="Ask").click()
-    assert plain.locator(".quotes blockquote").count() >= 1
+    assert plain.locator(".reply .excerpt .key").count() >= 1
 
 
 # Looks
