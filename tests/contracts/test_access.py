@@ -57,6 +57,7 @@ FREE = {  # routes that need no key, and why
     "/": "asks by the gate itself, and says on the page that a key is needed",
     "/read/{book_id}": "a link that readers open",
     "/read/{book_id}/{document_id:path}": "a link that readers open",
+    "/pictures/{book_id}/{file}": "part of the pages",
     "/llms.txt": "names the books that are listed, and no others",
     "/robots.txt": "the same",
     "/sitemap.xml": "the same",
