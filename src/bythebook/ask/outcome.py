@@ -27,10 +27,9 @@ def end_run(run: AnswerRun, verdict: Verdict, disclaimer: str | None) -> Outcome
         disclaimer,
         run.plan.mode,
         run.clock.timings,
-        run.model_used,
+        run.ports.answering_model(run.plan.model),
         run.usage.total,
         verdict.missing,
-        fallback=run.failure is not None,
     )
 
 
@@ -49,7 +48,7 @@ def refuse(
         judgement,
         run.plan.mode,
         run.clock.timings,
-        run.model_used,
+        run.ports.answering_model(run.plan.model),
         run.usage.total,
     )
 

@@ -7,7 +7,6 @@ import pytest
 from bythebook.adapters.readers.html.page.blocks import add_blocks, split_blocks
 from bythebook.adapters.readers.html.page.parse import parse_html, parse_xhtml
 from bythebook.adapters.readers.html.page.visible import extract_visible_text
-from bythebook.adapters.readers.page_targets import PageTargets
 from bythebook.adapters.readers.plain_text import PlainText
 from bythebook.domain.books import Link
 from bythebook.errors import UnreadableBook
@@ -15,7 +14,7 @@ from bythebook.errors import UnreadableBook
 
 def _read(page: str | bytes) -> PlainText:
     plain = PlainText()
-    add_blocks(plain, parse_html(page), targets=PageTargets(lambda href: Link(href, "there")))
+    add_blocks(plain, parse_html(page), link=lambda href: Link(href, "there"))
     return plain
 
 
@@ -235,7 +234,7 @@ def test_a_text_is_cut_at_ids_and_nothing_is_lost() -> None:
     page = (
         "<h1>B</h1><section id=c1><h2>One</h2><p>a</p></section><h2><a id=c2></a>Two</h2><p>b</p>"
     )
-    pieces = split_blocks(parse_html(page), ["c1", "c2"], targets=PageTargets())
+    pieces = split_blocks(parse_html(page), ["c1", "c2"], link=lambda _href: None)
     assert {cut: plain.text for cut, plain in pieces.items()} == {
         "": "B",
         "c1": "One\n\na",

@@ -24,7 +24,7 @@ from bythebook.adapters.qdrant.sidecar_files import (
 from bythebook.domain.books import Book, Chunk, CutDocument, LiveBook
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import StoreFailed, UnknownBook, WrongEmbedder
-from bythebook.ports import Embedder, LoadPicture, Vector, Vectors
+from bythebook.ports import Embedder, Vector, Vectors
 
 
 class QdrantIndexWriter:
@@ -191,13 +191,7 @@ class QdrantGenerationDraft:
             self._open_collection().remove([chunk.chunk_id for chunk in chunks])
         )
 
-    def publish(
-        self,
-        book: Book,
-        documents: Sequence[CutDocument],
-        report: IngestReport,
-        load_picture: LoadPicture,
-    ) -> None:
+    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
         """Check the count, save the texts, switch alias and pointer; the run then removes older ones."""
         counted = self._client.run_blocking(self._open_collection().count())
         _require_count(counted, book, "Run ingest again.")
@@ -206,7 +200,7 @@ class QdrantGenerationDraft:
         self._client.run_blocking(self._collection.point_alias(self._book_id))
         self.closed = True
         # If this fails, the old generation stays live, and the sweep moves the alias back.
-        self._folder.publish(book, documents, report, load_picture)
+        self._folder.publish(book, documents, report)
 
     def _copy_live(self, book: Book) -> None:
         files = sidecar_folder(self._folder, book)

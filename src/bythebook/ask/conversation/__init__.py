@@ -1,1 +1,1 @@
-"""What the turns of a conversation bring to a question, and what they were about."""
+"""A question in a conversation -> a question that stands alone."""

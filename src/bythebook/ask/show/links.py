@@ -2,10 +2,9 @@
 
 import re
 import zlib
-from collections.abc import Sequence
 from urllib.parse import quote as percent
 
-from bythebook.domain.answers import SELECTED_TEXT, Citation, Sentence
+from bythebook.domain.answers import SELECTED_TEXT, Citation
 from bythebook.domain.books import Chunk
 from bythebook.domain.records import MessageCitation
 
@@ -66,24 +65,12 @@ def _reader_page(chunk: Chunk, reader_url: str) -> str:
     return f"{reader_url}/read/{chunk.book_id}/{percent(chunk.document_id)}"
 
 
-def message_citations(
-    sentences: Sequence[Sentence], reader_url: str, first: int = 0
-) -> tuple[MessageCitation, ...]:
-    """Write the citations of sentences, which are numbered from `first`, as readers see them."""
-    return tuple(
-        _message_citation(number, sentence, citation, reader_url)
-        for number, sentence in enumerate(sentences, first)
-        for citation in sentence.citations
-    )
-
-
-def _message_citation(
-    number: int, sentence: Sentence, citation: Citation, reader_url: str
-) -> MessageCitation:
+def message_citation(sentence: int, citation: Citation, reader_url: str) -> MessageCitation:
+    """Write a citation as readers see it."""
     chunk = citation.passage.chunk
     selected = citation.passage.is_selection
     return MessageCitation(
-        sentence=number,
+        sentence=sentence,
         chunk_id=SELECTED_TEXT if selected else chunk.chunk_id,
         char_start=citation.char_start,
         char_end=citation.char_end,
@@ -93,5 +80,4 @@ def _message_citation(
         referenced_text=citation.quote,
         document_id=None if selected else chunk.document_id,
         link=None if selected else quote_link(citation, reader_url),
-        key=sentence.key,
     )

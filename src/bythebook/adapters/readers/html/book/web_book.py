@@ -8,7 +8,6 @@ from bythebook.adapters.readers.html.book.survey import PageSummary, RawPage
 from bythebook.adapters.readers.html.book.web_pages import WebPage, WebPages, make_document_id
 from bythebook.adapters.readers.html.page.blocks import add_blocks
 from bythebook.adapters.readers.html.page.main_content import extract_main_content
-from bythebook.adapters.readers.page_targets import PageTargets
 from bythebook.adapters.readers.plain_text import (
     Place,
     PlainText,
@@ -34,20 +33,19 @@ def make_source_documents(book: WebPages) -> tuple[SourceDocument, ...]:
         mark = compute_fingerprint(
             "web page", place.document_id, place.title, place.chapter, place.url,
             one.page.raw.encoding, sorted((href, str(link)) for href, link in links.items()),
-            one.page.raw.body, [str(book.find_picture(one.page, src)) for src in one.page.summary.pictures],
+            one.page.raw.body,
         )  # fmt: skip
-        targets = PageTargets(links.get, partial(book.find_picture, one.page), one.page.url)
-        read = cache(partial(read_page, one.page.raw, place, targets))
+        read = cache(partial(read_page, one.page.raw, place, links))
         documents.append(SourceDocument(place.document_id, mark, read))
     return tuple(documents)
 
 
-def read_page(raw: RawPage, place: Place, targets: PageTargets) -> Document:
+def read_page(raw: RawPage, place: Place, links: Mapping[str, Link]) -> Document:
     """Read the text of a page, or raise UnreadableBook."""
     root = raw.parse()
     main = extract_main_content(root)
     plain = PlainText()
-    add_blocks(plain, main.element, targets=targets)
+    add_blocks(plain, main.element, link=links.get)
     if not plain.blocks:
         raise UnreadableBook(
             "The page has no text.", "If a script creates it, provide the book in another format."
@@ -56,7 +54,7 @@ def read_page(raw: RawPage, place: Place, targets: PageTargets) -> Document:
     if headless:
         plain = PlainText()
         plain.add_heading(main.heading or place.title, 1)
-        add_blocks(plain, main.element, targets=targets)
+        add_blocks(plain, main.element, link=links.get)
     for text in main.left_out:
         plain.leave_out("navigation", text)
     return make_document(plain, place, make_github_anchor, headless=headless)

@@ -5,24 +5,10 @@ from collections.abc import Callable, Sequence
 
 from docutils import nodes
 
-from bythebook.adapters.readers.admonitions import find_admonition_kind
 from bythebook.adapters.readers.plain_text import PlainText
-from bythebook.adapters.readers.rich_text import RichText, join_rich, mark_lines
 from bythebook.adapters.readers.rst.syntax.elements import code, navigation
 from bythebook.adapters.readers.rst.text.inline import RstInline
 from bythebook.adapters.readers.rst.text.raw_html import extract_html_text
-from bythebook.adapters.readers.tex import convert_tex
-from bythebook.domain.marks import (
-    Admonition,
-    Anchor,
-    Cell,
-    Formula,
-    InlineMark,
-    Item,
-    Note,
-    Quotation,
-    Style,
-)
 
 _METADATA = frozenset("orphan tocdepth nocomments nosearch no-search template layout".split())
 _LISTS = (
@@ -86,14 +72,9 @@ class DocumentWalker:
         }
 
     def _add_children(self, node: nodes.Element, depth: int) -> None:
-        self.plain.add_anchor(*node.get("ids", ()))
-        start = self.plain.next_start
+        self.plain.anchors.extend(node.get("ids", ()))
         for child in node.children:
             self.add_block(child, depth)
-        if isinstance(node, nodes.block_quote):
-            self.plain.mark_blocks(Quotation(start, 0))
-        elif kind := node.get("admonition"):
-            self.plain.mark_blocks(Admonition(start, 0, find_admonition_kind(kind)))
 
     def _add_section(self, section: nodes.section, depth: int) -> None:
         ids = list(section["ids"])
@@ -106,24 +87,24 @@ class DocumentWalker:
             if isinstance(child, nodes.title):
                 self.plain.add_heading(self.inline.read_words(child), depth, anchor)
                 used = anchor if not is_first else None
-                self.plain.add_anchor(*(name for name in ids if name != used))
+                self.plain.anchors.extend(name for name in ids if name != used)
             else:
                 self.add_block(child, depth)
 
     def _record_target(self, target: nodes.target) -> None:
         if "refuri" not in target and "refname" not in target:
             self.labels.extend(target["ids"])
-            self.plain.add_anchor(*target["ids"])
+            self.plain.anchors.extend(target["ids"])
 
     def _add_paragraph(self, node: nodes.Element) -> None:
-        self.plain.add_anchor(*node.get("ids", ()))
+        self.plain.anchors.extend(node.get("ids", ()))
         children = [child for child in node.children if child.astext().strip() or _is_image(child)]
         only_images = bool(children) and all(_is_image(child) for child in children)
         self.plain.add("caption" if only_images else "paragraph", self.inline.read_words(node))
 
     def _add_line_block(self, node: nodes.line_block) -> None:
         lines = [self.inline.read_words(line) for line in node.findall(nodes.line)]
-        self.plain.add("paragraph", join_rich("\n", lines))
+        self.plain.add("paragraph", "\n".join(lines))
 
     def _add_literal(self, node: nodes.literal_block) -> None:
         self.plain.add("code", self.inline.read_verbatim(node), language=self.language)
@@ -132,38 +113,30 @@ class DocumentWalker:
         self.plain.add("code", node.astext(), language="python")
 
     def _add_code(self, node: code) -> None:
-        title = RichText(node["caption"])
-        self.plain.add("caption", title.mark(Style(0, 0, "code title")) if title else title)
+        self.plain.add("caption", node["caption"])
         language = re.match(r"[\w+#.-]*", node["language"] or self.language)
-        code = mark_lines(node.astext(), node["lines"])
-        self.plain.add("code", code, language=language.group() if language else "")
+        self.plain.add("code", node.astext(), language=language.group() if language else "")
 
     def _add_formula(self, node: nodes.math_block) -> None:
-        formula = Formula(0, 0, convert_tex(node.astext(), display=True), display=True)
-        self.plain.add("formula", RichText(node.astext()).strip().mark(formula))
+        self.plain.add("formula", node.astext())
 
     def _add_caption(self, node: nodes.caption) -> None:
         self.plain.add("caption", self.inline.read_words(node))
 
     def _add_image(self, node: nodes.image) -> None:
-        self.plain.add_anchor(*node.get("ids", ()))
-        self.plain.add("caption", self.inline.read_image(node))
+        self.plain.anchors.extend(node.get("ids", ()))
+        self.plain.add("caption", node.get("alt", ""))
 
     def _add_table(self, table: nodes.table) -> None:
-        self.plain.add_anchor(*table.get("ids", ()))
+        self.plain.anchors.extend(table.get("ids", ()))
         for title in table.children:
             if isinstance(title, nodes.title):
                 self.plain.add("caption", self.inline.read_words(title))
         rows = [row for row in table.findall(nodes.row) if _find_table(row) is table]
-        lines = (
-            join_rich(
-                " | ", (self.flatten(cell.children).mark(Cell(0, 0)) for cell in row.children)
-            )
-            for row in rows
-        )
-        self.plain.add("table", join_rich("\n", (line for line in lines if line.text.strip(" |"))))
+        lines = (" | ".join(self.flatten(cell.children) for cell in row.children) for row in rows)
+        self.plain.add("table", "\n".join(line for line in lines if line.strip(" |")))
 
-    def flatten(self, children: Sequence[nodes.Node]) -> RichText:
+    def flatten(self, children: Sequence[nodes.Node]) -> str:
         """Return the text of elements on one line; keep their links and anchors."""
         inner = PlainText()
         walker = DocumentWalker(self.document, inner, self.inline)
@@ -172,8 +145,7 @@ class DocumentWalker:
             walker.add_block(child, 0)
         self.plain.anchors.extend(inner.anchors)
         self.plain.left_out.extend(inner.left_out)
-        kept = (mark for mark in inner.marks if isinstance(mark, InlineMark | Anchor))
-        return RichText(inner.text, tuple(kept)).collapse()
+        return " ".join(inner.text.split())
 
     def _add_raw(self, node: nodes.raw) -> None:
         if "html" in node.get("format", ""):
@@ -181,18 +153,15 @@ class DocumentWalker:
                 self.plain.add("paragraph", paragraph)
 
     def _add_footnote(self, node: nodes.Element) -> None:
-        self.plain.add_anchor(*node["ids"])
+        self.plain.anchors.extend(node["ids"])
         label = next((part.astext() for part in node.children if isinstance(part, nodes.label)), "")
-        opening = RichText(f"[{label}] ")
-        start = self.plain.next_start
+        opening = f"[{label}] "
         for child in node.children:
             if isinstance(child, nodes.paragraph):
-                words = self.inline.read_words(child)
-                self.plain.add("paragraph", join_rich("", (opening, words)))
-                opening = RichText("")
+                self.plain.add("paragraph", opening + self.inline.read_words(child))
+                opening = ""
             elif not isinstance(child, nodes.label):
                 self.add_block(child, 0)
-        self.plain.mark_blocks(Note(start, 0, label))
 
     def _add_unparsed(self, message: nodes.system_message) -> None:
         """Add text that docutils could not parse, as written in the source."""
@@ -210,7 +179,7 @@ class DocumentWalker:
         pass
 
     def _leave_out_navigation(self, node: navigation) -> None:
-        self.plain.add_anchor(*node["ids"])
+        self.plain.anchors.extend(node["ids"])
         for words in node["words"]:
             self.plain.leave_out("navigation", words)
         self.plain.links.extend(node["links"])
@@ -224,9 +193,7 @@ class _ListWriter:
         self.node = node
         self.depth = depth
         self.ordered = isinstance(node, nodes.enumerated_list)
-        self.lines: list[RichText] = []
-        self.nesting = -1  # of the open list
-        self.item: Item | None = None  # which the next line begins
+        self.lines: list[str] = []
 
     def write(self) -> None:
         """Write the list and its nested lists in order."""
@@ -234,40 +201,28 @@ class _ListWriter:
         self._flush()
 
     def _flush(self) -> None:
-        text = join_rich("\n", (line for line in self.lines if line.text.strip()))
+        text = "\n".join(line for line in self.lines if line.strip())
         self.walker.plain.add("list", text, ordered=self.ordered)
         self.lines = []
 
-    def _add_line(self, line: RichText) -> None:
-        if self.item is not None and line.text.strip():
-            line, self.item = line.mark(self.item), None
-        self.lines.append(line)
-
     def _add_items(self, listed: nodes.Element) -> None:
-        self.walker.plain.add_anchor(*listed.get("ids", ()))
-        self.nesting += 1
-        number = int(listed.get("start", 1)) if isinstance(listed, nodes.enumerated_list) else -1
-        for place, item in enumerate(listed.children):
-            self.item = Item(0, 0, self.nesting, number + place if number >= 0 else -1)
-            self._add_item(item)
-        self.nesting -= 1
-
-    def _add_item(self, item: nodes.Node) -> None:
-        if isinstance(item, nodes.definition_list_item):
-            self._add_pair(item, nodes.definition)
-        elif isinstance(item, nodes.option_list_item):
-            self._add_pair(item, nodes.description)
-        elif isinstance(item, nodes.field):
-            if not self._is_metadata(item):
-                self._add_pair(item, nodes.field_body)
-        elif isinstance(item, nodes.list_item):
-            self._add_parts(item.children)
-        else:
-            self._add_parts([item])
+        self.walker.plain.anchors.extend(listed.get("ids", ()))
+        for item in listed.children:
+            if isinstance(item, nodes.definition_list_item):
+                self._add_pair(item, nodes.definition)
+            elif isinstance(item, nodes.option_list_item):
+                self._add_pair(item, nodes.description)
+            elif isinstance(item, nodes.field):
+                if not self._is_metadata(item):
+                    self._add_pair(item, nodes.field_body)
+            elif isinstance(item, nodes.list_item):
+                self._add_parts(item.children)
+            else:
+                self._add_parts([item])
 
     def _add_pair(self, item: nodes.Element, second: type[nodes.Element]) -> None:
         """Write a term and the first paragraph of its definition on one line."""
-        names: list[RichText] = []
+        names: list[str] = []
         meaning: Sequence[nodes.Node] = ()
         for part in item.children:
             if isinstance(part, second):
@@ -275,26 +230,25 @@ class _ListWriter:
             elif isinstance(part, nodes.target):
                 self.walker.add_block(part, self.depth)
             else:
-                words = self.walker.inline.read_words(part)
-                names.append(words.cut(0, len(words.text.rstrip(","))))
-        name = join_rich(", ", names)
+                names.append(self.walker.inline.read_words(part).rstrip(","))
+        name = ", ".join(names)
         if meaning and isinstance(meaning[0], nodes.paragraph):
-            words = self.walker.inline.read_words(meaning[0])
-            self._add_line(join_rich(": ", (name, words)))
+            self.lines.append(f"{name}: {self.walker.inline.read_words(meaning[0])}")
             self._add_parts(meaning[1:])
         else:
-            self._add_line(name)
+            self.lines.append(name)
             self._add_parts(meaning)
 
     def _add_parts(self, parts: Sequence[nodes.Node]) -> None:
         for part in parts:
             if isinstance(part, nodes.paragraph):
-                self._add_line(self.walker.inline.read_words(part))
+                self.lines.append(self.walker.inline.read_words(part))
             elif isinstance(part, _LISTS):
                 self._add_items(part)
             elif isinstance(part, nodes.line_block):
-                for line in part.findall(nodes.line):
-                    self._add_line(self.walker.inline.read_words(line))
+                self.lines.extend(
+                    self.walker.inline.read_words(line) for line in part.findall(nodes.line)
+                )
             elif isinstance(part, nodes.block_quote):
                 self._add_parts(part.children)
             elif isinstance(part, nodes.Element):

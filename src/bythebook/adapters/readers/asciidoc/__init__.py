@@ -1,1 +1,0 @@
-"""AsciiDoc: the common subset, read into the tokens that the Markdown reader walks."""

@@ -1,1 +1,0 @@
-"""Jupyter notebooks: Markdown cells, code and what it put out."""

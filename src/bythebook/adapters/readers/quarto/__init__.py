@@ -1,1 +1,0 @@
-"""Quarto: books and sites of .qmd pages with cells, callouts and cross references."""

@@ -1,1 +1,0 @@
-"""The books for assistants, by the Model Context Protocol: tools, resources and prompts."""

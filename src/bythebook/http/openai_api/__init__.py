@@ -1,1 +1,0 @@
-"""The books behind OpenAI's interface: /v1/chat/completions and /v1/models."""

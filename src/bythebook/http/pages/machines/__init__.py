@@ -1,1 +1,0 @@
-"""The books for machines that read: llms.txt, Markdown, sitemaps, structured data."""

@@ -1,1 +1,0 @@
-"""Retrievers for LangChain and LlamaIndex over a ByTheBook service, each an extra."""
