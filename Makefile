@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest api-docs settings-docs screenshot attack lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest bench-rendering api-docs settings-docs screenshot attack retrievers lock wheel clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -70,6 +70,9 @@ bench-widget: $(VENV)/dev.done ## Measure how soon a reader sees something in th
 bench-author: $(VENV)/dev.done ## Measure the queries of the author's page over 100,000 questions
 	$(BIN)/python -m benchmarks.author_page --json reports/bench-author.json $(ARGS)
 
+bench-rendering: $(VENV)/run.done ## Measure how long a chapter of 5,000 words with 50 formulas takes to render
+	$(BIN)/python benchmarks/rendering.py
+
 bench-ingest: $(VENV)/run.done ## Compare ingest with three other systems, installed into a temporary venv
 	$(BIN)/python benchmarks/ingest.py --json reports/bench-ingest.json $(ARGS)
 
@@ -86,8 +89,12 @@ screenshot: $(VENV)/dev.done ## Take the picture in the README (needs Chromium)
 attack: $(VENV)/run.done ## Attack a started service in every known way, and print how each attack ended
 	$(BIN)/python -m tools.attack --json reports/attack.json $(ARGS)
 
+retrievers: $(VENV)/dev.done ## Test the retrievers with LangChain and LlamaIndex, installed into build/retrievers
+	$(BIN)/pip install --quiet --upgrade --require-hashes --target build/retrievers -r requirements/retrievers.txt
+	PYTHONPATH=build/retrievers $(BIN)/pytest tests/contracts/test_retrievers.py $(ARGS)
+
 lock: ## Choose the newest versions again (needs uv)
-	for name in run setup dev; do uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	for name in run setup dev retrievers; do uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --no-annotate \
 	  requirements/$$name.in -o requirements/$$name.txt; done
 	uv pip compile --quiet --upgrade --no-deps --universal --python-version 3.11 \

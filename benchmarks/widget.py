@@ -17,7 +17,7 @@ from benchmarks.service import measure_ingest, serve
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
-# Records when the first link of the nearest sections and the first numeral appear in the panel.
+# Records when the first link of the nearest sections and the first sentence appear in the panel.
 WATCH = """question => new Promise(done => {
   const root = document.querySelector('bythebook-ask').shadowRoot;
   const field = root.querySelector('textarea');
@@ -28,7 +28,7 @@ WATCH = """question => new Promise(done => {
     if (!turn) return;
     const now = performance.now() - start;
     if (turn.querySelector('.nearest a')) seen.sections ??= now;
-    if (turn.querySelector('.numeral')) seen.sentence ??= now;
+    if (turn.querySelector('.body :is(.key, .context)')) seen.sentence ??= now;
     if (turn.querySelector('.card.refused, .card.failed')) seen.none ??= now;
     if ((seen.sentence || seen.none) && seen.sections) { watcher.disconnect(); done(seen); }
   };

@@ -25,16 +25,29 @@ from bythebook.domain.books import Chunk, Document
 from bythebook.ingest.chunk import cut_document
 from bythebook.ingest.duplicates import DuplicateFilter
 from bythebook.settings import Settings
-from evals.visible_text.comparison import Coverage, compare
+from evals.visible_text.comparison import Coverage, compare, count_kept_order
+from evals.visible_text.dialects.asciidoc import list_asciidoc_pages
+from evals.visible_text.dialects.mkdocs import list_mkdocs_pages
+from evals.visible_text.dialects.myst import list_myst_pages
+from evals.visible_text.dialects.notebooks import list_notebook_pages
+from evals.visible_text.dialects.page import SourcePage
+from evals.visible_text.dialects.quarto import list_quarto_pages
 from evals.visible_text.epub_books import extract_epub
-from evals.visible_text.headings import Outline, normalize_title
+from evals.visible_text.headings import (
+    Outline,
+    list_page_sections,
+    list_sections,
+    normalize_title,
+)
 from evals.visible_text.html_pages import Attributes, extract_site
 from evals.visible_text.markdown_books import extract_markdown
+from evals.visible_text.markup import find_markup
 from evals.visible_text.pdf_books import extract_pdf
 from evals.visible_text.rst_books import extract_rst
 from evals.visible_text.words import VisibleText
 
 Extract = Callable[[Path], Iterable[VisibleText]]
+ListPages = Callable[[Path], Iterable[SourcePage]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,16 @@ class MeasuredBook:
     path: Path
     extract: Extract
     is_markdown: bool = False
+    list_pages: ListPages | None = None  # in the author's order
+
+
+def read_pages(name: str, path: Path, list_pages: ListPages) -> MeasuredBook:
+    """Describe a book whose pages are listed in order, split at their headings."""
+
+    def extract(folder: Path) -> Iterator[VisibleText]:
+        return (page.make_visible() for page in list_pages(folder))
+
+    return MeasuredBook(name, path, extract, list_pages=list_pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +100,13 @@ def list_books(books: Path | None) -> Iterator[MeasuredBook]:
         yield MeasuredBook(f"epub/{path.stem}", path, extract_epub)
     pdf = books / "openintro-pdf" / "openintro-main.pdf"
     yield MeasuredBook("openintro-pdf", pdf, extract_pdf)
+    yield read_pages("quantecon-intro", books / "quantecon-intro", list_myst_pages)
+    yield read_pages("turing-way", books / "turing-way", list_myst_pages)
+    notebooks = books / "data-science-notebooks"
+    yield read_pages("data-science-notebooks", notebooks, list_notebook_pages)
+    yield read_pages("fastapi-docs", books / "fastapi-docs", list_mkdocs_pages)
+    yield read_pages("r4ds", books / "r4ds", list_quarto_pages)
+    yield read_pages("progit2", books / "progit2", list_asciidoc_pages)
 
 
 def render_books(folder: Path) -> Iterator[MeasuredBook]:
@@ -150,8 +180,11 @@ def measure(book: MeasuredBook, chunks: Sequence[Sequence[Chunk]]) -> Coverage:
 
 
 def check_places(book: MeasuredBook, chunks: Sequence[Sequence[Chunk]]) -> PlaceCounts:
-    """Check the section and chapter of each chunk of a Markdown book."""
-    outline = Outline(book.path)
+    """Check the section and chapter of each chunk of a book whose headings are known."""
+    if book.list_pages:
+        outline = Outline(list_page_sections(book.list_pages(book.path)))
+    else:
+        outline = Outline(list_sections(book.path))
     total = found = sections = chapters = 0
     wrong: list[str] = []
     for chunk in (chunk for some in chunks for chunk in some):
@@ -171,6 +204,20 @@ def check_places(book: MeasuredBook, chunks: Sequence[Sequence[Chunk]]) -> Place
     return PlaceCounts(total, found, sections, chapters, tuple(wrong))
 
 
+def check_order(book: MeasuredBook, chunks: Sequence[Sequence[Chunk]]) -> float:
+    """Return the percentage of neighbouring pages that are in the author's order."""
+    kept, pairs = count_kept_order(
+        list(book.extract(book.path)), [join_chunks(some) for some in chunks]
+    )
+    return round(100.0 * kept / max(pairs, 1), 2)
+
+
+def check_markup(book: MeasuredBook, documents: Sequence[Document]) -> list[str]:
+    """List the markup that is visible as text on random pages."""
+    raw = "\n".join(page.raw for page in book.list_pages(book.path)) if book.list_pages else ""
+    return find_markup(documents, raw)[1]
+
+
 def main() -> None:
     """Measure the books named on the command line, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -183,6 +230,7 @@ def main() -> None:
         print("EVAL_DATA is not set: only the sample book is measured.")
     print(
         f"{'book':<42}{'letters+digits':>15}{'covered':>10}{'extra':>8}{'section':>9}{'chapter':>9}"
+        f"{'order':>8}{'markup':>7}"
     )
     with open_reader() as read, tempfile.TemporaryDirectory() as folder:
         known = [
@@ -200,7 +248,8 @@ def report(
     book: MeasuredBook, read: Callable[[Path], list[Document]], worst: int
 ) -> dict[str, object]:
     """Measure a book, and print its row."""
-    chunks = select_chunks(read(book.path))
+    documents = read(book.path)
+    chunks = select_chunks(documents)
     coverage = measure(book, chunks)
     row: dict[str, object] = {
         "book": book.name,
@@ -212,14 +261,21 @@ def report(
     line = f"{book.name:<42}{coverage.visible:>15,}{coverage.percent:>9.3f}%"
     line += f"{row['extra_percent']:>7}%"
     wrong: Sequence[str] = ()
-    if book.is_markdown:
+    if book.is_markdown or book.list_pages:
         places = check_places(book, chunks)
         wrong = places.wrong
         row["chunks"], row["chunks_found"] = places.chunks, places.found
         row["section_percent"] = round(places.compute_percent(places.right_section), 2)
         row["chapter_percent"] = round(places.compute_percent(places.right_chapter), 2)
         line += f"{row['section_percent']:>8}%{row['chapter_percent']:>8}%"
+    marks: Sequence[str] = ()
+    if book.list_pages:
+        order, marks = check_order(book, chunks), check_markup(book, documents)
+        row["order_percent"], row["markup_marks"] = order, len(marks)
+        line += f"{order:>7}%{len(marks):>7}"
     print(line, flush=True)
+    for mark in marks[:worst]:
+        print(f"    {mark}")
     for name, missing in coverage.list_worst(worst):
         print(f"    {name}: {' '.join(missing)[:400]}")
     for place in wrong[:worst]:

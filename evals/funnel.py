@@ -81,4 +81,4 @@ def name_loss(result: QuestionResult, trace: GoldTrace) -> str:
         return "not in the two best passages"
     if result.refusal_type:
         return f"refused ({result.refusal_type})"
-    return "not shown, though in the key sentence" if result.gold_first else "not shown"
+    return "not shown, though in the best sentence" if result.gold_first else "not shown"

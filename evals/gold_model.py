@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.adapters.model_stub import Answer, answer_text
+from tests.adapters.model_stub import Answer, answer_text, numbered_sentences
 
 from bythebook.evaluate.sets import EvalQuestion
 
-_FENCED = re.compile(r"\[(\w{16}) (passage (\d+)|question)\]\n(.*?)\n\[\1 end\]", re.DOTALL)
+_QUESTION = re.compile(r"<(\w{8}) question>\n(.*?)\n<\1 end>", re.DOTALL)
 
 
 class GoldModel:
@@ -23,24 +23,34 @@ class GoldModel:
     def __call__(self, request: dict[str, Any]) -> Answer:
         """Answer one request in the form that it asks for."""
         prompt = str(request["messages"][-1].get("content"))
-        fenced = [(found[3], found[4]) for found in _FENCED.finditer(prompt)]
-        question = next((text for number, text in fenced if number is None), "")
+        asked = _QUESTION.search(prompt)
+        question = asked[2] if asked else ""
         form = request.get("response_format", {}).get("json_schema", {}).get("name")
         if form == "plan":
             return Answer(json.dumps({"question": question, "parts": []}))
         if form == "opinion":
             return Answer('{"answers": true}')
-        passages = [(int(number), text) for number, text in fenced if number is not None]
-        for gold in self._golds.get(question, ()):
-            for number, text in passages:
-                if _collapse_spaces(gold) in _collapse_spaces(text):
-                    self.shown = True
-                    return Answer(answer_text((self._phrase(gold), [(number, gold)])), piece=64)
+        sentences = {n: _collapse_spaces(text) for n, text in numbered_sentences(prompt).items()}
+        for gold in map(_collapse_spaces, self._golds.get(question, ())):
+            if numbers := _find_numbers(gold, sentences):
+                self.shown = True
+                return Answer(answer_text((self._phrase(gold), numbers)), piece=64)
         self.shown = False
         return Answer(answer_text())
 
     def _phrase(self, gold: str) -> str:
         return f"In short, {gold}" if self._reworded else gold
+
+
+def _find_numbers(gold: str, sentences: Mapping[int, str]) -> list[int]:
+    """Return the numbers of the sentences that a quote stands in; none if it does not."""
+    at = " ".join(sentences.values()).find(gold)
+    numbers, start = [], 0
+    for number, text in sentences.items():
+        if at >= 0 and start < at + len(gold) and at < start + len(text):
+            numbers.append(number)
+        start += len(text) + 1
+    return numbers
 
 
 def _collapse_spaces(text: str) -> str:

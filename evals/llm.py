@@ -1,10 +1,12 @@
 """Measures what readers see when a language model writes: a real one that makes things up, and one that answers well.
 
 Usage: .venv/bin/python evals/llm.py [--only real|gold] [--most N] [--json PATH] [--markdown PATH]
+       .venv/bin/python evals/llm.py --model PATH [--questions N] [--split dev|test] [--own-words]
 
-The questions are those of the sample book. The real model is SmolLM2-135M, served by llama.cpp on this machine; each
-of its sentences that is shown is compared with the book again, by checks independent of the product's. The other is
-scripted: it states the gold quote if it is given a passage that holds it, so refusing everything does not pass.
+The questions are those of the sample book. The real model is SmolLM2-135M, served by llama.cpp on this machine, or
+with --model any other GGUF file, which is asked only what the product answers without a model. Each sentence that is
+shown is compared with the book again, by checks independent of the product's. The other model is scripted: it states
+the gold quote if it is given a passage that holds it, so refusing everything does not pass.
 """
 
 # ruff: noqa: E402, T201 - run as a file: it sets the module path first, and prints
@@ -12,12 +14,13 @@ scripted: it states the gold quote if it is given a passage that holds it, so re
 import argparse
 import asyncio
 import json
+import os
 import random
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from pydantic import SecretStr
 from tests.adapters.model_stub import KEY, serving_model
-from tests.adapters.real_model import MODEL, serving_smollm2
+from tests.adapters.real_model import MODEL, serving, serving_smollm2
 from tests.faults.patience import with_policy
 
 from bythebook.adapters.providers.resilience import Policy
@@ -42,10 +45,16 @@ SHOWN_ANSWERS = 50  # answers in the report, for people to read
 
 
 @contextmanager
-def open_core(folder: Path, url: str, model: str, policy: Policy | None = None) -> Iterator[Core]:
+def open_core(
+    folder: Path, url: str, model: str, policy: Policy | None = None, *, own_words: bool = False
+) -> Iterator[Core]:
     """Open the product with a model on loopback."""
     settings = Settings(
-        data_dir=folder, llm_base_url=url, llm_model=model, llm_api_key=SecretStr(KEY)
+        data_dir=folder,
+        llm_base_url=url,
+        llm_model=model,
+        llm_api_key=SecretStr(KEY),
+        llm_own_words=own_words,
     )
     core = Core(settings)
     if policy is not None:
@@ -57,20 +66,48 @@ def open_core(folder: Path, url: str, model: str, policy: Policy | None = None) 
 
 
 def run_real(
-    folder: Path, questions: Sequence[EvalQuestion], on_case: Callable[[Sequence[Case]], None]
+    folder: Path,
+    questions: Sequence[EvalQuestion],
+    on_case: Callable[[Sequence[Case]], None],
+    path: Path | None = None,
+    *,
+    threads: int = 1,
+    own_words: bool = False,
 ) -> list[Case]:
     """Ask all questions with the real model, one after another, and report after each."""
-    with serving_smollm2() as url, open_core(folder, url, MODEL, PATIENT) as core:
+    name = path.stem if path else MODEL
+    server: AbstractContextManager[str] = (
+        serving(path, threads=threads) if path else serving_smollm2()
+    )
+    with server as url, open_core(folder, url, name, PATIENT, own_words=own_words) as core:
 
         async def ask_every() -> list[Case]:
             cases = []
             for number, question in enumerate(questions, 1):
                 cases.append(await ask(question, core))
-                print(f"{number:>4} {cases[-1].outcome_name:<9} {question.question}", flush=True)
+                case = cases[-1]
+                by = "model" if case.by_model else "book"
+                print(
+                    f"{number:>4} {case.outcome_name:<9} {by:<5} {case.seconds:>5.1f} s  {question.question}",
+                    flush=True,
+                )
                 on_case(cases)
             return cases
 
         return asyncio.run(ask_every())
+
+
+def choose_answered(
+    folder: Path, questions: Sequence[EvalQuestion], split: str, most: int
+) -> list[EvalQuestion]:
+    """Choose questions of a split that the product answers without a model."""
+    asked = [one for one in questions if one.kind == "answered" and one.split == split]
+    chosen: list[EvalQuestion] = []
+    while asked and len(chosen) < most:
+        some, asked = asked[: most - len(chosen)], asked[most - len(chosen) :]
+        answered = run_offline(folder, some)
+        chosen += [one for one in some if answered[one.question_id]]
+    return chosen
 
 
 def run_gold(
@@ -115,17 +152,15 @@ def make_gold_figures(folder: Path, questions: Sequence[EvalQuestion]) -> dict[s
         others = [case for case, _ in cases if case.question.kind != "answered"]
         answered_offline = [case for case, _ in of_book if offline[case.question.question_id]]
         figures[name] = {
-            "of all answerable": _format_share(
-                [case.outcome_name == "answered" for case, _ in of_book]
-            ),
+            "of all answerable": _format_share([case.by_model for case, _ in of_book]),
             "of those answered without a model": _format_share(
-                [case.outcome_name == "answered" for case in answered_offline]
+                [case.by_model for case in answered_offline]
             ),
             "of those that the judge cleared": _format_share(
-                [case.outcome_name == "answered" for case, _ in of_book if case.cleared]
+                [case.by_model for case, _ in of_book if case.cleared]
             ),
             "of those whose gold passage was shown": _format_share(
-                [case.outcome_name == "answered" for case, shown in of_book if shown]
+                [case.by_model for case, shown in of_book if shown]
             ),
             "gold passage shown": _format_share([shown for _, shown in of_book]),
             "others refused": _format_share([case.outcome_name == "refused" for case in others]),
@@ -143,6 +178,7 @@ def make_real_figures(cases: Sequence[Case]) -> dict[str, object]:
     shown = sum(len(case.sentences) for case in cases)
     dropped = sum(fault.dropped for case in cases for fault in case.faults)
     answered = [case for case in cases if case.outcome_name == "answered"]
+    seconds = sorted(case.seconds for case in cases)
     return {
         "questions": len(cases),
         "verdicts": dict(Counter(case.outcome_name for case in cases)),
@@ -161,7 +197,9 @@ def make_real_figures(cases: Sequence[Case]) -> dict[str, object]:
         "answered questions whose answer holds the gold": _format_share(
             [case.holds_gold for case in answered if case.question.kind == "answered"]
         ),
-        "median seconds": round(sorted(case.seconds for case in cases)[len(cases) // 2], 1),
+        "with a verified line of the model": _format_share([case.by_model for case in answered]),
+        "seconds, median and most": [round(seconds[len(cases) // 2], 1), round(seconds[-1], 1)],
+        "load of the machine, median": sorted(case.load for case in cases)[len(cases) // 2],
     }
 
 
@@ -182,7 +220,8 @@ def _render_case(case: Case) -> list[str]:
     asked = case.question
     lines = [f"### {asked.question_id} ({asked.kind}): {asked.question}", ""]
     lines += [f"*Gold:* {gold}" for gold in asked.golds]
-    lines += [f"*{case.outcome_name}* {case.failure}", ""]
+    by = "by the model" if case.by_model else "by the book"
+    lines += [f"*{case.outcome_name}, {by}, {case.seconds:.1f} s* {case.failure}", ""]
     for sentence in case.sentences:
         lines.append(f"- **{sentence.text}**")
         lines += [f"  - “{' '.join(cited.quote.split())}”" for cited in sentence.citations]
@@ -205,7 +244,14 @@ def main() -> None:
     parser.add_argument("--only", choices=["real", "gold"])
     parser.add_argument("--most", type=int, help="questions that the real model is asked")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--model", type=Path, help="GGUF file of another real model")
+    parser.add_argument("--questions", type=int, default=40, help="that --model is asked")
+    parser.add_argument("--split", choices=["dev", "test"], default="test")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="of --model")
+    parser.add_argument("--own-words", action="store_true", help="show the model's wording")
     options = parser.parse_args()
+    if options.model and not options.model.is_file():
+        parser.error(f"{options.model} is not a file: give the model's GGUF file")
     questions = load_questions(ROOT / "evals" / "sample-book.jsonl")
     drawn = list(questions)
     random.Random(options.seed).shuffle(drawn)  # noqa: S311 - a sample, no secret
@@ -213,7 +259,8 @@ def main() -> None:
     cases: list[Case] = []
 
     def on_case(asked: Sequence[Case]) -> None:
-        current = figures | ({f"A real model, {MODEL}": make_real_figures(asked)} if asked else {})
+        name = f"A real model, {options.model.stem if options.model else MODEL}"
+        current = figures | ({name: make_real_figures(asked)} if asked else {})
         _write(options.json, json.dumps(current, indent=1, ensure_ascii=False))
         _write(options.markdown, render_report(current, asked))
 
@@ -222,12 +269,21 @@ def main() -> None:
         core = Core(Settings(data_dir=folder))
         asyncio.run(ingest(IngestOrder(str(sample_book()), BOOK), core.ingest, lambda _: None))
         core.close()
-        if options.only != "real":
+        if options.model:
+            drawn = choose_answered(folder, drawn, options.split, options.questions)
+        elif options.only != "real":
             figures["A scripted model that answers from the gold passages"] = make_gold_figures(
                 folder, questions
             )
         if options.only != "gold":
-            cases = run_real(folder, drawn[: options.most], on_case)
+            cases = run_real(
+                folder,
+                drawn[: options.most],
+                on_case,
+                options.model,
+                threads=options.threads,
+                own_words=options.own_words,
+            )
     on_case(cases)
     print(json.dumps(figures | ({"real": make_real_figures(cases)} if cases else {}), indent=1))
     sys.exit(any(case.wrong for case in cases))

@@ -1,12 +1,14 @@
 """Asks a question with a language model, and checks each sentence that is shown against the book."""
 
 import logging
+import os
 import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from bythebook.ask.compose.extractive import EXTRACTIVE
 from bythebook.ask.pipeline import answer
 from bythebook.ask.run import AnswerRun
 from bythebook.bootstrap import Core
@@ -33,6 +35,12 @@ class Case:
     dropped: list[str] = field(default_factory=list)  # sentences that were not shown
     wrong: list[str] = field(default_factory=list)  # faults of shown sentences, by our own checks
     seconds: float = 0.0
+    load: float = 0.0  # of the machine in the last minute
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a line of the model stood; otherwise the book's excerpt answers."""
+        return isinstance(self.outcome, Answered) and self.outcome.model_used != EXTRACTIVE
 
     @property
     def outcome_name(self) -> str:
@@ -89,7 +97,7 @@ async def ask(question: EvalQuestion, core: Core) -> Case:
                     case.outcome = event
         except ModelFailed as error:
             case.failure = error.what
-    case.seconds = time.monotonic() - began
+    case.seconds, case.load = time.monotonic() - began, os.getloadavg()[0]
     for sentence in case.sentences:
         case.wrong += await find_faults(sentence, core.judge)
     return case

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 BOOK = "physical-ai"
 QUESTIONS = ROOT / "evals" / "sample-book.jsonl"
 STARTS = (f"/read/{BOOK}/", f"/read/{BOOK}/glossary")  # by loading a page, and by moving to another
-_ANSWER, _LINK = ".card.answer, .card.caution", "a.read"
+_ANSWER, _LINK = ".card.answer, .card.caution", "a.numeral"
 _SETTLED = """mark => document.readyState === 'complete' && document.getElementById('quote')
   && new URLSearchParams(location.search).get('mark') === mark"""
 _DONE = """() => !document.querySelector('bythebook-ask').shadowRoot.querySelector('.send[aria-label=Stop]')"""
@@ -46,7 +46,9 @@ _SEEN = """() => {
   const box = quote.getClientRects()[0];
   const top = document.elementFromPoint(box.left + Math.min(box.width / 2, 20), box.top + box.height / 2);
   return {
-    marks: [...document.querySelectorAll('mark')].map((mark) => mark.textContent),
+    marks: [...document.querySelectorAll('mark')].map(
+      (mark) => mark.querySelector('math')?.getAttribute('alttext') ?? mark.querySelector('img')?.alt
+        ?? mark.textContent),
     seen: quote.contains(top),
   };
 }"""
@@ -114,17 +116,14 @@ def follow(page: "Page", service: str, link: "Locator") -> str:
     start, end, _ = mark.split("-")
     text = page.request.get(f"{service}{address.path}.txt").text()
     quote = text[int(start) : int(end)]
-    note = link.locator("xpath=..")
-    shown = str(note.locator("q").text_content())
-    if not link.is_visible():
-        page.locator(f"button.numeral[aria-controls={note.get_attribute('id')}]").click()
+    shown = str(link.locator("xpath=ancestor::*[contains(@class, 'excerpt')]").text_content())
     link.click()
     page.wait_for_function(_SETTLED, arg=mark)
     seen = page.evaluate(_SEEN)
     if _normalize("".join(seen["marks"])) != _normalize(quote):
         return f"marked {seen['marks']!r} for {quote!r}"
-    if _normalize(shown.rstrip("…")) not in _normalize(quote):
-        return f"the card says {shown!r}, the page {quote!r}"
+    if _normalize(quote) not in _normalize(re.sub(r"(?<=\D)\d{1,2}$", "", shown)):
+        return f"the answer says {shown!r}, the page {quote!r}"
     return "" if seen["seen"] else f"{quote!r} is not visible"
 
 

@@ -12,7 +12,9 @@ from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import load_settings
 from evals.harness import CosineScorer, Harness, fit_scores
 from evals.report.results import EvalReport, SetResult, SkippedSet
+from evals.sets.canard import measure_canard
 from evals.sets.claims import measure_ragtruth, measure_wice
+from evals.sets.dialogues import measure_dialogues
 from evals.sets.fairytales import measure_fairytales
 from evals.sets.mtrag import measure_mtrag
 from evals.sets.passages import measure_clapnq, measure_nomiracl
@@ -36,6 +38,8 @@ class PublicSet:
 SAMPLE = "sample"
 PUBLIC_SETS = (
     PublicSet("readers", ("books/turing-way", "books/quantecon-intro"), measure_real_books),
+    PublicSet("dialogues", ("books/turing-way",), measure_dialogues),
+    PublicSet("canard", ("canard/dev.json",), measure_canard),
     PublicSet("squad", ("squad2/squad2_report.json", "squad2/squad2_train.json"), measure_squad),
     PublicSet("fairytaleqa", ("fairytaleqa/valid.csv",), measure_fairytales),
     PublicSet(

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -17,7 +17,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as properties
 
 from bythebook.bootstrap import Core, sample_book
-from bythebook.http.app import create_app
+from bythebook.http.app import Service, create_app
 from bythebook.http.wire.server import make_server
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import Settings
@@ -123,19 +123,24 @@ def client(sample_core: Core) -> Iterator[httpx.Client]:
         yield client
 
 
-@dataclass
-class serving:  # noqa: N801 - reads as a verb
-    """Serve a core by uvicorn in a thread, for the length of a with block."""
+def serving(core: Core) -> "serving_service":
+    """Serve a core, for the length of a with block."""
+    return serving_service(core.service(), core.settings.port)
 
-    core: Core
+
+@dataclass
+class serving_service:  # noqa: N801 - reads as a verb
+    """Serve what stands behind the application by uvicorn in a thread, for the length of a with block."""
+
+    service: Service
+    port: int = field(default_factory=lambda: free_port())
 
     def __enter__(self) -> Self:
-        port = self.core.settings.port
-        service = self.core.service()
-        self._server = make_server(create_app(service), service.draining, port=port)
+        app = create_app(self.service)
+        self._server = make_server(app, self.service.draining, port=self.port)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"http://127.0.0.1:{self.port}"
         deadline = time.monotonic() + 60
         while not self._server.started:
             if time.monotonic() > deadline or not self._thread.is_alive():

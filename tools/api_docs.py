@@ -205,6 +205,7 @@ def _example(route: str, title: str, sent: Schema | None, value: object) -> Iter
         session_id="550e8400-e29b-41d4-a716-446655440000",
         query_id="00000000-0000-4000-8000-000000000001",
         table="cited",
+        model="physical-ai",
     )
     command = f"curl {URL}{path}" if method == "GET" else f"curl -X {method} {URL}{path}"
     if given is not None:
@@ -220,7 +221,8 @@ def _example(route: str, title: str, sent: Schema | None, value: object) -> Iter
 
 def _event_line(line: str) -> str:
     name, _, data = line.partition(": ")
-    return f"data: {_compact(json.loads(data))}\n" if name == "data" else line
+    has_json = name == "data" and not data.startswith("[DONE]")
+    return f"data: {_compact(json.loads(data))}\n" if has_json else line
 
 
 def _compact(value: object) -> str:

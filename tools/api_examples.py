@@ -34,6 +34,9 @@ UNKNOWN = "00000000-0000-4000-8000-000000000000"
 REQUEST_ID = "7d9f3a52-1c0e-4b8a-9a57-0e6f6d1c2b3a"
 QUESTION = "How do ROS 2 nodes communicate?"
 FOREIGN = "Who won the football world cup in 1998?"
+COMPLETIONS = "POST /v1/chat/completions"
+MODELS = ("GET /v1/models", "GET /v1/models/{model}")
+LIBRARY = "bythebook:library"
 SELECTION = "The capital of Iceland is Reykjavik. Herons fish at the river in the morning."
 METRICS = "GET /metrics"
 PASSAGES = "GET /admin/questions/{query_id}/passages"
@@ -47,6 +50,7 @@ AUTHORS = (
 STEADY: Mapping[str, object] = {  # what differs from run to run, and how it is shown
     "timestamp": "2026-01-31T12:00:00Z",
     "created_at": "2026-01-31T12:00:00Z",
+    "created": 1769860800,
     "updated_at": "2026-01-31T12:00:00Z",
     "processing_time_ms": 42,
     "asked_at": "2026-01-31T12:00:00Z",
@@ -78,11 +82,18 @@ class Shot:
     query: Mapping[str, str] = field(default_factory=dict)
     table: str = "cited"
     query_id: str = UNKNOWN
+    model: str = "physical-ai"
 
     @property
     def name(self) -> str:
         """The summary as an identifier."""
         return "_".join(self.summary.lower().replace(",", "").split())
+
+
+def completion(summary: str, question: str, model: str = LIBRARY, **more: object) -> Shot:
+    """Make a call of OpenAI's interface."""
+    messages = [{"role": "user", "content": question}]
+    return Shot(COMPLETIONS, summary, {"model": model, "messages": messages, **more})
 
 
 ANSWERS = (
@@ -123,6 +134,11 @@ ANSWERS = (
         "Answered from the selected text",
         {"question": "What is the capital of Iceland?", "selected_text": SELECTION},
     ),
+    completion("Answered", QUESTION),
+    completion("Refused", FOREIGN),
+    completion("Answered as a stream", QUESTION, "physical-ai", stream=True),
+    Shot(MODELS[0], "The library and its book"),
+    Shot(MODELS[1], "A book"),
     Shot("GET /search", "Found", query={"q": QUESTION, "book": "physical-ai", "limit": "2"}),
     Shot(
         "POST /feedback",
@@ -138,6 +154,8 @@ UNKNOWN_THINGS = (
     Shot("GET /session/{session_id}/history", "No such conversation", session=UNKNOWN),
     Shot("DELETE /session/{session_id}", "No such conversation", session=UNKNOWN),
     Shot("POST /feedback", "No such request", {"request_id": UNKNOWN, "helpful": True}),
+    completion("No such model", QUESTION, "gpt-4"),
+    Shot(MODELS[1], "No such model", model="gpt-4"),
 )
 INVALID = (
     Shot("POST /api/query", "Not valid", {"query": QUESTION, "top_k": 21}),
@@ -150,7 +168,7 @@ INVALID = (
     Shot("GET /search", "Not valid", query={"q": QUESTION, "limit": "21"}),
     Shot("POST /feedback", "Not valid", {"request_id": REQUEST_ID, "helpful": "a bit"}),
 )
-CONTRACTS = tuple(dict.fromkeys(shot.route for shot in INVALID))
+CONTRACTS = (*dict.fromkeys(shot.route for shot in INVALID), COMPLETIONS, *MODELS)
 POSTS = tuple(route for route in CONTRACTS if route.startswith("POST"))
 FIRST = {shot.route: shot for shot in reversed(ANSWERS)}
 FIRST |= {route: Shot(route, "As it is") for route in AUTHORS}
@@ -187,7 +205,12 @@ class Recorder:
             method, _, template = shot.route.partition(" ")
             reply = await client.request(
                 method,
-                template.format(session_id=shot.session, table=shot.table, query_id=shot.query_id),
+                template.format(
+                    session_id=shot.session,
+                    table=shot.table,
+                    query_id=shot.query_id,
+                    model=shot.model,
+                ),
                 json=shot.body,
                 params=shot.query,
                 headers={"X-Request-ID": REQUEST_ID, **shot.headers},
@@ -225,7 +248,7 @@ def steady(reply: httpx.Response) -> object:
 
 def _steady_line(line: str) -> str:
     name, _, data = line.partition(": ")
-    if name != "data":
+    if name != "data" or data.startswith("[DONE]"):
         return line
     return f"data: {json.dumps(steadied(json.loads(data)), ensure_ascii=False)}\n"
 
@@ -274,6 +297,7 @@ async def record(folder: Path) -> dict[str, Any]:
         await _author(recorder, client)
         await recorder.take(client, UNKNOWN_THINGS, 404)
         await recorder.take(client, INVALID, 422)
+        await recorder.take(client, (completion("Not valid", QUESTION, n=2),), 400)
         await recorder.take(client, tuple(map(too_large, POSTS)), 413)
     async with calling(full, limit_ip=1) as client:
         await client.post("/ask", json={"question": QUESTION})
@@ -286,6 +310,7 @@ async def record(folder: Path) -> dict[str, Any]:
         await recorder.take(client, each(("GET /readyz",), "No book yet"), 503)
     async with calling(full, database_url="postgresql://nobody@127.0.0.1:1/nothing") as client:
         records = tuple(route for route in CONTRACTS if "session" in route or "feedback" in route)
+        records += MODELS
         await recorder.take(client, each((*records, METRICS, *AUTHORS), "No database"), 503)
         await recorder.take(client, each(("GET /health",), "No database"), 200)
     key = await make_key(full)

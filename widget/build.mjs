@@ -1,7 +1,8 @@
 // Builds the scripts of the pages: node build.mjs [--out DIR]
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -26,4 +27,8 @@ await Promise.all(
     }),
   ),
 );
-console.log(`built ${entries.map((name) => `${name}.js`).join(", ")}`);
+const sizes = entries.map((name) => {
+  const size = gzipSync(readFileSync(join(out, `${name}.js`)), { level: 9 }).length;
+  return `${name}.js (${(size / 1024).toFixed(1)} KB gzipped)`;
+});
+console.log(`built ${sizes.join(", ")}`);

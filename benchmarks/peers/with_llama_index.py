@@ -1,9 +1,9 @@
 """Ingest with LlamaIndex into the vector store it uses by itself, in memory."""
 
 from benchmarks.peers.measure import measure, read_arguments
-from llama_index.core import VectorStoreIndex  # type: ignore[import-not-found]
-from llama_index.core.schema import TextNode  # type: ignore[import-not-found]
-from llama_index.embeddings.huggingface import (  # type: ignore[import-not-found]
+from llama_index.core import VectorStoreIndex
+from llama_index.core.schema import TextNode
+from llama_index.embeddings.huggingface import (
     HuggingFaceEmbedding,
 )
 

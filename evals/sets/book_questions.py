@@ -140,12 +140,13 @@ def _make_answer_figures(
     near = [one.cosine >= cosine_threshold for one in asked]
     first = [any(one.nearest_right[:1]) for one in asked]
     return (
-        make_share_figure("gold in the key sentence", [one.gold_first for one in results], first),
+        make_share_figure("gold in the best sentence", [one.gold_first for one in results], first),
         make_share_figure(
             "gold in one of the three best sentences",
             [one.gold_among_three for one in results],
             [any(one.nearest_right) for one in asked],
         ),
+        make_share_figure("gold in a key sentence", [one.gold_in_key for one in results]),
         make_share_figure(
             "gold shown in the answer",
             [one.gold_in_answer for one in results],

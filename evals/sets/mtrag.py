@@ -8,22 +8,24 @@ from pathlib import Path
 
 import numpy as np
 
-from bythebook.ask.conversation.standalone import standalone_question
+from bythebook.ask.plan.make_plan import make_plan
 from bythebook.ask.retrieve.passages import CANDIDATES
 from bythebook.domain.answers import Passage
 from bythebook.domain.books import Block, Document, Section, SourceBook, SourceDocument
 from bythebook.domain.conversations import Turn
-from evals.harness import Harness, make_book_plan
+from bythebook.domain.questions import Question, Scope
+from evals.harness import Harness
 from evals.report.figures import drop_empty_figures, make_decision_figure, make_mistake_figures
 from evals.report.results import Decision, Figure, SetResult
 from evals.sets.json_lines import Row, read_json_lines
 
 QUICK, QUICK_PASSAGES = 10, 60  # turns and further passages of each corpus in a quick run
+IN_CONVERSATION = "in the conversation"
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _ABOUT = (
     "Turns of conversations over {passages:,} passages in two books. Recall is the share of the relevant "
-    "passages among the first five; the baseline orders by cosine alone. Decisions are made on turns as the "
-    "product rewrites them, without turns that are answered in part. Published recall on the full corpora, "
+    "passages among the first five; the baseline orders by cosine alone. Decisions are made on turns "
+    "after those before them, without turns that are answered in part. Published recall on the full corpora, "
     "as asked / human rewrite: BM25 .20 / .25, BGE-base .30 / .37, Elser .49 / .52."
 )
 
@@ -59,7 +61,7 @@ def make_page(row: Row) -> Document:
 
 
 async def measure_mtrag(folder: Path, harness: Harness) -> list[SetResult]:
-    """Search for turns as asked, as the product rewrites them and as people did; then decide."""
+    """Search for turns by themselves, in the conversation and as people rewrote them; then decide."""
     rows = read_json_lines(folder / "mtrag" / "turns_public.jsonl")
     recalls: dict[str, list[tuple[float, float]]] = {}
     decisions: list[Decision] = []
@@ -72,8 +74,9 @@ async def measure_mtrag(folder: Path, harness: Harness) -> list[SetResult]:
         book_id = harness.name_book(f"mtrag-{domain}")
         await harness.publish(book_id, CorpusReader(tuple(kept)))
         for number, row in enumerate(turns, 1):
-            for form, question in make_questions(row).items() if row["relevant"] else ():
-                recall = await _measure_recall(question, row, book_id, harness)
+            forms = make_questions(row, book_id, 2 * CANDIDATES)
+            for form, question in forms.items() if row["relevant"] else ():
+                recall = await _measure_recall(question, row, harness)
                 recalls.setdefault(form, []).append(recall)
             decisions.extend(await _decide_turn(row, book_id, harness))
             harness.on_progress(number, len(turns))
@@ -94,23 +97,24 @@ def _choose_passages(rows: Sequence[Row], turns: Sequence[Row], harness: Harness
     return [*kept, *harness.sample(others, QUICK_PASSAGES)]
 
 
-def make_questions(row: Row) -> dict[str, str]:
-    """Return the turn as asked, as the product rewrites it and as people did."""
+def make_questions(row: Row, book_id: str, top_k: int = 5) -> dict[str, Question]:
+    """Return the turn by itself, after the turns before it, joined with the last one and as people rewrote it."""
     messages = [str(message["content"]) for message in row["history"]]
-    turns = [Turn(*pair) for pair in zip(messages[::2], messages[1::2], strict=True)]
+    turns = tuple(Turn(*pair) for pair in zip(messages[::2], messages[1::2], strict=True))
     question = str(row["question"])
     return {
-        "as asked": question,
-        "rewritten": standalone_question(question, turns),
-        "human rewrite": str(row["standalone"] or question),
+        "by itself": Question(question, Scope(book_id), top_k),
+        IN_CONVERSATION: Question(question, Scope(book_id), top_k, turns=turns),
+        "joined with the question before": Question(
+            " ".join([*(turn.question for turn in turns[-1:]), question]), Scope(book_id), top_k
+        ),
+        "human rewrite": Question(str(row["standalone"] or question), Scope(book_id), top_k),
     }
 
 
-async def _measure_recall(
-    question: str, row: Row, book_id: str, harness: Harness
-) -> tuple[float, float]:
+async def _measure_recall(question: Question, row: Row, harness: Harness) -> tuple[float, float]:
     """Measure recall at five by the product's order and by the cosine alone."""
-    passages = await harness.retrieve(make_book_plan(question, book_id, 2 * CANDIDATES))
+    passages = await harness.retrieve(make_plan(question))
     by_cosine = sorted(passages, key=lambda passage: -(passage.cosine or 0.0))
     relevant = set(row["relevant"])
     return _compute_recall(passages, relevant), _compute_recall(by_cosine, relevant)
@@ -132,7 +136,7 @@ def _make_recall_figure(form: str, values: Sequence[tuple[float, float]]) -> Fig
 async def _decide_turn(row: Row, book_id: str, harness: Harness) -> list[Decision]:
     if row["answerability"] == "PARTIAL":
         return []
-    plan = make_book_plan(make_questions(row)["rewritten"], book_id)
+    plan = make_plan(make_questions(row, book_id)[IN_CONVERSATION])
     judged = await harness.judge(plan, await harness.retrieve(plan))
     good = row["answerability"] == "ANSWERABLE"
     return [Decision(judged.answerable, judged.cosine, good, good, good, judged.answered)]

@@ -77,14 +77,17 @@ async def _publish_book(
     """Publish a book, in a quick run only the pages of the questions and some others."""
     reader = FolderReader(harness.ingest.reader, folder)
     if harness.quick:
-        wanted = {
-            page.removesuffix(".md")
+        files = [
+            f"/{page.removesuffix('.md')}"
             for one in questions
             if one.book == book
             for page in (one.page, *(gold.page for gold in one.golds))
-        }
+        ]
         source = reader.read(book, title=None, base_url=None)
-        others = [one.document_id for one in source.documents if one.document_id not in wanted]
+        known = [one.document_id for one in source.documents]
+        # A reader names pages from where the book's own folder begins.
+        wanted = {name for name in known if any(file.endswith(f"/{name}") for file in files)}
+        others = [name for name in known if name not in wanted]
         pages = wanted.union(harness.sample(others, QUICK_PAGES))
         reader = replace(reader, pages=frozenset(pages))
     await harness.publish(harness.name_book(book), reader)

@@ -10,6 +10,7 @@ space: one side may split words where the other does not.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from evals.visible_text.words import VisibleText, split_words
 
@@ -155,3 +156,16 @@ def _find_root(parent: list[int], place: int) -> int:
 
 def _join(parent: list[int], one: int, other: int) -> None:
     parent[_find_root(parent, one)] = _find_root(parent, other)
+
+
+def count_kept_order(visible: Sequence[VisibleText], ours: Sequence[str]) -> tuple[int, int]:
+    """Count the pairs of neighbouring pages that our documents have in the same order, and all pairs."""
+    owner = _index_shingles([split_words(text) for text in ours])
+    places = []
+    for document in visible:
+        shingles = _make_shingles(split_words(document.text))
+        found = Counter(owner[run] for run in shingles if owner.get(run, -1) >= 0)
+        if found:
+            places.append(found.most_common(1)[0][0])
+    pairs = list(pairwise(places))
+    return sum(one < other for one, other in pairs), len(pairs)

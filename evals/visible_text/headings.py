@@ -4,11 +4,12 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from evals.visible_text.dialects.page import SourcePage
 from evals.visible_text.markdown_books import find_summary, list_pages
 from evals.visible_text.markdown_pages import MarkdownPage
 from evals.visible_text.words import split_words
@@ -40,8 +41,8 @@ def normalize_title(text: str) -> Words:
 class Outline:
     """The headings of a book, with the text below each."""
 
-    def __init__(self, folder: Path) -> None:
-        self.sections = tuple(_list_sections(folder))
+    def __init__(self, sections: Iterable[SectionText]) -> None:
+        self.sections = tuple(sections)
 
     def find_sections(self, text: str) -> list[SectionText]:
         """Find the sections that contain a chunk's first words, or later ones if the first are not found."""
@@ -62,7 +63,16 @@ class Outline:
         return index
 
 
-def _list_sections(folder: Path) -> Iterator[SectionText]:
+def list_page_sections(pages: Iterable[SourcePage]) -> Iterator[SectionText]:
+    """List the sections of pages that are split already."""
+    for page in pages:
+        chapters = frozenset(map(normalize_title, page.chapters))
+        for title, text in page.sections:
+            yield SectionText(page.name, normalize_title(title), chapters, tuple(split_words(text)))
+
+
+def list_sections(folder: Path) -> Iterator[SectionText]:
+    """List the sections of a Markdown book."""
     chapters = _Chapters(folder)
     for page in list_pages(folder):
         named = chapters.list_names(page)

@@ -41,6 +41,12 @@ class Settings(BaseSettings):
         description="Address of this service as readers reach it, for links to its reader pages; "
         "empty: http://host:port.",
     )
+    public_books: str = Field(
+        "",
+        pattern=r"^[a-z0-9_,* -]*$",
+        description="Comma-separated ids of books that search engines and other machines may find although the "
+        "service has keys (llms.txt, sitemaps, Markdown, structured data); *: all. Without keys all may be found.",
+    )
     threads: int = Field(
         default_factory=lambda: min(os.cpu_count() or 1, 8),
         ge=1,
@@ -90,6 +96,11 @@ class Settings(BaseSettings):
         default=False,
         description="Whether the language model's own wording is shown where it passes verification, rather than "
         "the book's sentences that it rests on.",
+    )
+    llm_fallback: bool = Field(
+        default=False,
+        description="Whether the book's own excerpt answers where the language model fails, marked by `fallback`, "
+        "rather than an error.",
     )
     allowed_models: str = Field(
         "gpt-3.5-turbo,gpt-4,gpt-4-turbo-preview",
@@ -207,6 +218,11 @@ class Settings(BaseSettings):
         """The provider's ids of those that it calls by another name."""
         pairs = (named.partition("=") for named in self.allowed_models.split(","))
         return {name.strip(): model.strip() for name, equals, model in pairs if equals}
+
+    @property
+    def listed_books(self) -> frozenset[str]:
+        """The books that machines may find although there are keys."""
+        return frozenset(filter(None, (name.strip() for name in self.public_books.split(","))))
 
     @property
     def site_hosts(self) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """A chat-completions server on loopback that answers by a script, and rejects invalid requests."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 KEY = "sk-stub-3f9a17c2d4"
 USAGE = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
+_NUMBERED = re.compile(r"^\[(\d+)\] (.*?)(?=^\[|^\(from: |^<|\Z)", re.DOTALL | re.MULTILINE)
 _OF_OPENROUTER = {"usage"}  # asks for the price; not a parameter of OpenAI
 
 
@@ -44,7 +46,7 @@ class ModelStub:
     """What the server was asked, and what it answers next; the last answer is given again."""
 
     def __init__(self) -> None:
-        self.answers: list[Answer | Script] = [Answer('{"sentences": []}')]
+        self.answers: list[Answer | Script] = [Answer("NONE")]
         self.requests: list[dict[str, Any]] = []
         self.times: list[float] = []  # of the requests, in seconds
         self.faults: list[str] = []  # of requests
@@ -75,16 +77,15 @@ class ModelStub:
         return "\n".join(str(m.get("content")) for m in self.requests[call]["messages"])
 
 
-def answer_text(*sentences: tuple[str, Sequence[tuple[int, str]]]) -> str:
-    """Write sentences in the form asked for."""
-    return json.dumps(
-        {
-            "sentences": [
-                {"text": text, "quotes": [{"passage": n, "quote": q} for n, q in quotes]}
-                for text, quotes in sentences
-            ]
-        }
-    )
+def answer_text(*lines: tuple[str, Sequence[int]]) -> str:
+    """Write lines that end in the numbers of their sentences; none for no line."""
+    written = (f"{text} {''.join(f'[{number}]' for number in numbers)}" for text, numbers in lines)
+    return "\n".join(written) or "NONE"
+
+
+def numbered_sentences(prompt: str) -> dict[int, str]:
+    """Read the numbered sentences of a prompt, as a model does."""
+    return {int(found[1]): found[2].strip() for found in _NUMBERED.finditer(prompt)}
 
 
 @contextmanager

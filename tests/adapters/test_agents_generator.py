@@ -4,29 +4,33 @@ import asyncio
 import logging
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from tests.adapters.model_stub import KEY, Answer, ModelStub, answer_text, serving_model
+from tests.adapters.model_stub import (
+    KEY,
+    Answer,
+    ModelStub,
+    answer_text,
+    numbered_sentences,
+    serving_model,
+)
 from tests.unit.fakes import make_passage
 
 from bythebook.adapters.providers.agents.calls.endpoint import ModelEndpoint
 from bythebook.adapters.providers.agents.calls.model_calls import ModelCalls
-from bythebook.adapters.providers.agents.roles.generator import AgentsGenerator
+from bythebook.adapters.providers.agents.replies.line_reader import MOST_LINES, read_line
+from bythebook.adapters.providers.agents.roles.generator import MOST_TOKENS, AgentsGenerator
 from bythebook.adapters.providers.resilience import MODEL, Policy, Provider
-from bythebook.ask.verify.sentences import locate
-from bythebook.domain.answers import Draft, Evidence, Judgement, Passage
+from bythebook.domain.answers import Draft, Evidence, Judgement, PartEvidence, Passage
 from bythebook.domain.questions import Plan
 from bythebook.domain.usage import Usage
 from bythebook.errors import InputError, ModelFailed, ModelTimeout
 
 WALKING = make_passage("Humanoid robots walk on two legs.", "Each step moves the centre of mass.")
 FALLING = make_passage("A robot falls when its centre of mass leaves its feet.")
-GOOD = answer_text(
-    ("Humanoid robots walk on two legs.", [(1, "Humanoid robots walk on two legs.")]),
-    ("A robot may fall.", [(2, "A robot falls when its centre of mass leaves its feet.")]),
-)
+GOOD = answer_text(("Humanoid robots walk on two legs.", [1]), ("A robot may fall.", [3]))
 SHORT_GAP = Policy(timeout=120.0, first_token=120.0, gap=1.0)
 SHORT_START = Policy(timeout=120.0, first_token=1.0, gap=120.0)
 
@@ -78,10 +82,6 @@ def planned(question: str = "How do robots walk?", most: int | None = None) -> P
     return Plan("standard_rag", question, 5, None, None, most)
 
 
-def holds_quote(passage: Passage, quote: str) -> bool:
-    return locate(passage, quote) is not None
-
-
 async def composed(
     generator: AgentsGenerator, plan: Plan | None = None, judgement: Judgement | None = None
 ) -> Composition:
@@ -101,21 +101,31 @@ async def composed(
 
 def compose(stub: ModelStub, *answers: Answer, policy: Policy = MODEL) -> Composition:
     stub.will(*answers)
-    return asyncio.run(composed(AgentsGenerator(calls_to(stub, policy), holds_quote=holds_quote)))
+    return asyncio.run(composed(AgentsGenerator(calls_to(stub, policy))))
 
 
-def test_drafts_the_sentences_with_their_passages_and_counts_tokens(stub: ModelStub) -> None:
+def test_drafts_the_lines_with_the_sentences_they_cite_and_counts_tokens(stub: ModelStub) -> None:
     composition = compose(stub, Answer(GOOD))
     assert composition.error is None
-    assert [draft.text for draft in composition.drafts] == [
-        "Humanoid robots walk on two legs.",
-        "A robot may fall.",
+    assert composition.drafts == [
+        Draft(
+            "Humanoid robots walk on two legs.", ((WALKING, "Humanoid robots walk on two legs."),)
+        ),
+        Draft("A robot may fall.", ((FALLING, FALLING.chunk.text),)),
     ]
-    assert [draft.quotes[0][0] for draft in composition.drafts] == [WALKING, FALLING]
     assert composition.usage == Usage(90, 10)
 
 
-def test_asks_in_the_published_shape_with_fenced_passages_and_without_tools(
+def test_numbers_alone_stand_for_their_sentences(stub: ModelStub) -> None:
+    composition = compose(stub, Answer("[3][1]"))
+    assert [draft.text for draft in composition.drafts] == [
+        "A robot falls when its centre of mass leaves its feet.",
+        "Humanoid robots walk on two legs.",
+    ]
+    assert all(draft.quotes[0][1] == draft.text for draft in composition.drafts)
+
+
+def test_asks_in_the_published_shape_with_fenced_sentences_and_without_tools(
     stub: ModelStub,
 ) -> None:
     compose(stub, Answer(GOOD))
@@ -123,14 +133,33 @@ def test_asks_in_the_published_shape_with_fenced_passages_and_without_tools(
     assert request["model"] == "stub/model"
     assert request["store"] is False
     assert request["stream_options"] == {"include_usage": True}
-    assert request["response_format"]["json_schema"]["strict"] is True
-    assert "tools" not in request
-    system, user = request["messages"]
-    mark = user["content"].split()[0].removeprefix("[")
-    assert f"[{mark} passage 1]\n" in user["content"]
-    assert f"[{mark} question]\nHow do robots walk?\n[{mark} end]" in user["content"]
+    assert request["max_tokens"] == MOST_TOKENS
+    assert not {"response_format", "tools"} & set(request)
+    system, _, example, user = request["messages"]
+    assert [line.numbers for line in read_line(example["content"])] == [(2,)]
+    mark = user["content"].split()[0].removeprefix("<")
+    assert f"<{mark} passages>\n" in user["content"]
+    assert numbered_sentences(user["content"].partition(f"<{mark} end>")[0]) == {
+        1: "Humanoid robots walk on two legs.",
+        2: "Each step moves the centre of mass.",
+        3: "A robot falls when its centre of mass leaves its feet.",
+    }
+    assert f"<{mark} question>\nHow do robots walk?\n<{mark} end>" in user["content"]
     assert mark in system["content"]
     assert "Humanoid" not in system["content"]
+
+
+def test_passages_that_hardly_answer_are_not_sent(stub: ModelStub) -> None:
+    units = [(WALKING, 0.9), (FALLING, 0.001)]
+    evidence = tuple(Evidence(one, one.chunk.units[0], support) for one, support in units)
+    given = Judgement(0.9, (0.9, 0.001), evidence)
+    stub.will(Answer(GOOD))
+    asyncio.run(composed(AgentsGenerator(calls_to(stub)), judgement=given))
+    assert "Humanoid robots" in stub.prompt()
+    assert "A robot falls" not in stub.prompt()
+    parts = (PartEvidence("When do they fall?", evidence[1:]),)
+    asyncio.run(composed(AgentsGenerator(calls_to(stub)), judgement=replace(given, parts=parts)))
+    assert "A robot falls" in stub.prompt()
 
 
 def test_a_sentence_is_given_before_the_next_is_written(stub: ModelStub) -> None:
@@ -141,28 +170,12 @@ def test_a_sentence_is_given_before_the_next_is_written(stub: ModelStub) -> None
     assert isinstance(composition.error, ModelTimeout)
 
 
-@pytest.mark.parametrize(
-    "text", [f"```json\n{GOOD}\n```", f"Of course! Here it is:\n{GOOD}\nAnything else?"]
-)
-def test_works_with_models_that_ignore_the_schema(stub: ModelStub, text: str) -> None:
-    composition = compose(stub, Answer(text))
-    assert composition.error is None
-    assert len(composition.drafts) == 2
-    assert len(stub.requests) == 1
-
-
-def test_a_model_that_takes_no_schema_is_asked_without_one_from_then_on(stub: ModelStub) -> None:
+def test_a_model_that_takes_no_option_is_asked_without_it_from_then_on(stub: ModelStub) -> None:
     def strict(request: dict[str, Any]) -> Answer:
-        if "response_format" in request:
-            composition = (
-                "Invalid parameter: 'response_format' of type 'json_schema' is not supported."
-            )
-            return Answer(status=400, body={"error": {"message": composition, "code": None}})
-        if "temperature" in request:
-            composition = "Unsupported value: 'temperature'"
-            return Answer(
-                status=400, body={"error": {"message": composition, "param": "temperature"}}
-            )
+        for option in ("max_tokens", "temperature"):
+            if option in request:
+                message = f"Unsupported value: '{option}'"
+                return Answer(status=400, body={"error": {"message": message, "param": option}})
         return Answer(GOOD)
 
     async def twice() -> list[Composition]:
@@ -176,19 +189,29 @@ def test_a_model_that_takes_no_schema_is_asked_without_one_from_then_on(stub: Mo
     assert len(stub.requests) == 4
 
 
-def test_an_answer_out_of_form_is_put_right_once(stub: ModelStub) -> None:
-    composition = compose(stub, Answer("Robots walk on legs."), Answer(GOOD))
-    assert composition.error is None
-    assert len(composition.drafts) == 2
-    assert composition.usage == Usage(180, 20)
-    assert "Robots walk on legs." in stub.prompt()
-    assert "cannot be used" in stub.prompt()
-
-
-def test_an_empty_list_is_no_error(stub: ModelStub) -> None:
-    composition = compose(stub, Answer(answer_text()))
+@pytest.mark.parametrize("text", ["", "  ", "NONE", "```\n```", "<think>Hm. [1]</think>"])
+def test_no_line_is_no_error(stub: ModelStub, text: str) -> None:
+    composition = compose(stub, Answer(text))
     assert composition.error is None
     assert composition.drafts == []
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize("text", ['{"sentences": [{"text" "Robots walk', "%%%\nRobots walk. [9]"])
+def test_a_line_that_cites_nothing_is_left_to_be_dropped(stub: ModelStub, text: str) -> None:
+    composition = compose(stub, Answer(text))
+    assert composition.error is None
+    assert [draft.quotes for draft in composition.drafts] == [()]
+
+
+@pytest.mark.parametrize(
+    "text", ["".join(f"[{n}]" for n in range(1, 2000)), "Robots walk. [1]\n" * 500]
+)
+def test_a_model_that_does_not_end_is_left_alone(stub: ModelStub, text: str) -> None:
+    stub.will(Answer(text, stall_after=len(text) // 24))
+    composition = asyncio.run(composed(AgentsGenerator(calls_to(stub, Policy(600.0)))))
+    assert composition.error is None
+    assert 0 < len(composition.drafts) <= MOST_LINES
 
 
 ERROR = {"error": {"message": f"upstream overloaded for key {KEY}", "code": 502}}
@@ -202,12 +225,8 @@ FAILING = {
     "a stream cut before its end": (Answer(GOOD[:60], end=None),),
     "a whole answer without an end": (Answer(GOOD, end=None),),
     "a endpoint cut within a chunk": (Answer(GOOD[:60], end=None, broken_frame=True),),
-    "an empty answer": (Answer(""),),
-    "garbage": (Answer('{"sentences": [{"text" "Robots walk'), Answer("%%%")),
-    "a wrong schema": (Answer('{"answer": "Robots walk."}'),),
-    "a wrong schema after a sentence": (Answer(GOOD.replace("A robot may fall.", "")),),
     "500": (Answer(status=500, body={"error": {"message": KEY}}),),
-    "10 MB": (Answer(GOOD[:-2] + " " * 10_000_000, piece=4096),),
+    "10 MB": (Answer(GOOD + " " * 10_000_000, piece=4096),),
     "10 MB in one chunk": (Answer("x" * 10_000_000, piece=10_000_000),),
 }
 
@@ -250,17 +269,6 @@ def test_a_rate_limit_says_when_to_try_again_and_holds_further_calls_back(stub: 
         assert composition.error.retry_after == 7
         assert KEY not in str(composition.error)
     assert len(stub.requests) == 1
-
-
-def test_unknown_passages_are_dropped_and_altered_quotes_left_to_be_verified(
-    stub: ModelStub,
-) -> None:
-    text = answer_text(("Robots fly.", [(9, "Robots fly.")]), ("They walk.", [(1, "robots dance")]))
-    composition = compose(stub, Answer(text))
-    assert composition.error is None
-    # Asked once more, as nothing of it stood in the passages; it insisted.
-    assert [draft.quotes for draft in composition.drafts] == [(), ((WALKING, "robots dance"),)] * 2
-    assert len(stub.requests) == 2
 
 
 def test_a_wrong_key_says_which_setting_to_put_right(stub: ModelStub) -> None:

@@ -11,7 +11,6 @@ from tests.adapters.test_agents_generator import (
     FALLING,
     WALKING,
     calls_to,
-    holds_quote,
     judged,
     planned,
 )
@@ -27,8 +26,9 @@ from bythebook.domain.usage import Usage
 from bythebook.errors import ModelFailed, StoreFailed
 from bythebook.ports.models import Rewrite
 
+_EXAMPLE = ("user", "assistant")  # of how an answer is written
 TURNS = (Turn("How do robots walk?", "On two legs."), Turn("Do they swim?"))
-STEP = ("A robot falls then.", [(1, "A robot falls when its centre of mass leaves its feet.")])
+STEP = ("A robot falls then.", [1])
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +68,9 @@ def test_the_validator_says_whether_passages_answer(stub: ModelStub, answers: bo
 
 def test_a_session_gives_what_was_said_and_keeps_nothing() -> None:
     async def scenario() -> None:
-        session = TurnSession(TURNS, str.upper)
+        session = TurnSession(TURNS, lambda text, _question: text.upper())
         items = await session.get_items()
-        assert [item["content"] for item in items[:2]] == ["HOW DO ROBOTS WALK?", "ON TWO LEGS."]  # type: ignore[typeddict-item]
+        assert [item["content"] for item in items[:2]] == ["How do robots walk?", "ON TWO LEGS."]  # type: ignore[typeddict-item]
         assert await session.get_items(1) == items[-1:]
         await session.add_items(items)
         assert await session.get_items() == items
@@ -111,7 +111,7 @@ async def journey(
     stub: ModelStub, book: Book, *, answers: bool = True
 ) -> tuple[Rewrite, tuple[Passage, ...], list[Draft], Usage]:
     calls = calls_to(stub)
-    searcher = AgentsSearcher(calls, AgentsGenerator(calls, holds_quote=holds_quote))
+    searcher = AgentsSearcher(calls, AgentsGenerator(calls))
     drafts: list[Draft] = []
     usage = Usage()
     plan = planned("And why do they fall?")
@@ -139,7 +139,7 @@ def test_planner_retriever_and_generator_hand_over_to_each_other(stub: ModelStub
     retriever = ["hand_to_generator", "search_textbook"]
     assert tools == [["hand_to_retriever"], retriever, retriever, []]
     # The generator sees what was judged, and nothing of what the others said.
-    assert len(stub.requests[-1]["messages"]) == 2
+    assert [one["role"] for one in stub.requests[-1]["messages"]] == ["system", *_EXAMPLE, "user"]
     assert "why robots fall" not in stub.prompt()
 
 
@@ -168,7 +168,7 @@ def test_a_model_that_only_searches_comes_to_an_end(stub: ModelStub) -> None:
 def test_a_model_that_hands_nothing_over_still_answers_from_the_first_passages(
     stub: ModelStub,
 ) -> None:
-    text = answer_text(("Robots walk.", [(1, "Humanoid robots walk on two legs.")]))
+    text = answer_text(("Robots walk.", [1]))
     stub.will(Answer("The robots are falling, I think."), Answer(text))
     reading, passages, drafts, _ = asyncio.run(journey(stub, Book()))
     assert reading.question == "And why do they fall?"

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import subprocess
@@ -17,14 +18,38 @@ from bythebook.domain.books import (
     Document,
     LeftOut,
     Link,
+    MissingPicture,
     PageMark,
     Section,
     Skipped,
     Unit,
 )
+from bythebook.domain.marks import (
+    Admonition,
+    Anchor,
+    Cell,
+    CodeLines,
+    Formula,
+    Item,
+    LinkMark,
+    Note,
+    NoteReference,
+    Picture,
+    Quotation,
+    Style,
+)
 from bythebook.domain.reports import BrokenLink, DocumentReport, IngestReport
-from bythebook.errors import BusyBook, StoreFailed, UnknownBook, UnknownDocument
+from bythebook.errors import (
+    BusyBook,
+    StoreFailed,
+    UnknownBook,
+    UnknownDocument,
+    UnreadableBook,
+)
 
+DRAWING = b"<svg/>"
+FILE = f"{hashlib.sha256(DRAWING).hexdigest()}.svg"
+PICTURES = {FILE: DRAWING}
 DOCUMENT = Document(
     "part/page",
     "A page “quoted” 🤖",
@@ -37,7 +62,15 @@ DOCUMENT = Document(
     links=(Link("other.md", "other", "there"),),
     anchors=("here",),
     left_out=(LeftOut("navigation", "Home"),),
-)
+    marks=(
+        Admonition(0, 19, "tip"), Quotation(0, 19), Note(0, 19, "1"), Anchor(0, 0, "here"),
+        LinkMark(8, 12, "https://site.test"), LinkMark(8, 12, "", "other", "there"), Item(8, 12, 1, 2),
+        Cell(8, 12, is_head=True, align="right"), Cell(8, 12), CodeLines(8, 12), Style(8, 12, "strong"),
+        Formula(8, 12, "<math></math>", display=True), Formula(8, 12), NoteReference(8, 9, "1"),
+        Picture(8, 12, FILE, 3, 4, display=True),
+    ),
+    missing_pictures=(MissingPicture("gone.png", "There is no such file."),),
+)  # fmt: skip
 CUTS = (Cut(8, 19, 3, (Unit("sentence", 0, 11),), "a | b"),)
 
 
@@ -64,7 +97,9 @@ def publish(folder: BookFolder, wanted: Book, *documents: Document, kept: bool =
     pages = documents or (DOCUMENT,)
     with folder.hold(wanted.book_id) as generations:
         (generations / wanted.generation).mkdir()
-        folder.publish(wanted, [cut(page) for page in pages], report(pages, kept=kept))
+        folder.publish(
+            wanted, [cut(page) for page in pages], report(pages, kept=kept), PICTURES.get
+        )
 
 
 @pytest.fixture
@@ -84,6 +119,54 @@ def test_a_published_book_reads_back_as_it_was(folder: BookFolder) -> None:
     assert folder.document("tales", "part/page") == DOCUMENT
     assert folder.cut_documents(book()) == {cut(DOCUMENT).fingerprint: cut(DOCUMENT)}
     assert folder.report("tales") == report([DOCUMENT])
+
+
+def test_a_generation_from_before_there_were_marks_is_still_read(folder: BookFolder) -> None:
+    publish(folder, book(), replace(DOCUMENT, marks=(), missing_pictures=()))
+    home = folder.generation_folder(book())
+    stored = home / "documents" / "00000.json"
+    value = json.loads(stored.read_bytes())
+    for name in ("marks", "missing_pictures"):
+        del value[name]
+    stored.write_text(json.dumps(value))
+    told = json.loads((home / "report.json").read_bytes())
+    del told["lost_pictures"]
+    (home / "report.json").write_text(json.dumps(told))
+    (home / "checksums.json").unlink()
+    read = BookFolder(folder.root.parent)
+    assert read.document("tales", "part/page").marks == ()
+    assert read.report("tales").lost_pictures == ()
+
+
+def test_pictures_are_kept_with_a_generation_and_shared_with_the_next(folder: BookFolder) -> None:
+    publish(folder, book())
+    old = folder.generation_folder(book()) / "pictures" / FILE
+    inode = old.stat().st_ino
+    publish(folder, book(generation="g2"))
+    new = folder.generation_folder(book(generation="g2")) / "pictures" / FILE
+    assert new.stat().st_ino == inode
+    assert folder.picture("tales", FILE) == DRAWING
+    assert folder.damage("tales", deep=True) is None
+    new.write_bytes(b"<SVG/>")
+    publish(folder, book(generation="g3"))  # a damaged one is read from the source again
+    assert folder.picture("tales", FILE) == DRAWING
+
+
+@pytest.mark.parametrize("file", ["x.svg", "../contents.json", f"{'0' * 64}.png", FILE + ".gz"])
+def test_only_pictures_of_the_book_are_given(folder: BookFolder, file: str) -> None:
+    publish(folder, book())
+    with pytest.raises(UnknownDocument):
+        folder.picture("tales", file)
+
+
+def test_a_picture_that_changes_while_it_is_read_stops_the_run(folder: BookFolder) -> None:
+    PICTURES.pop(FILE)
+    try:
+        with pytest.raises(UnreadableBook, match="changed while"):
+            publish(folder, book())
+    finally:
+        PICTURES[FILE] = DRAWING
+    assert not folder.holds("tales")
 
 
 def test_a_kept_document_shares_its_file_with_the_generation_before(folder: BookFolder) -> None:

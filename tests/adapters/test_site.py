@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.site_server import Reply, ScriptedSite, serving
+from tests.unit.readers.test_pictures import png
 
 from bythebook.adapters.readers.site import crawl
 from bythebook.adapters.readers.site.fetch import FetchedPage
 from bythebook.adapters.readers.site.limits import USER_AGENT, SiteLimits
 from bythebook.adapters.readers.site.reader import SiteReader
 from bythebook.domain.books import Document, Link, SourceBook
+from bythebook.domain.marks import Picture
 from bythebook.errors import UnreadableBook
 
 _LIMITS = SiteLimits(total_seconds=20, request_seconds=2, longest_retry_wait=0.05)
@@ -70,6 +72,27 @@ def test_a_site_is_read_from_link_to_link(site: ScriptedSite, tmp_path: Path) ->
     assert not book.skipped
     assert not book.warnings
     assert sorted(site.paths) == ["/", "/a.html", "/b.html", "/c/"]
+
+
+def test_pictures_come_from_the_site_itself_and_no_other(
+    site: ScriptedSite, tmp_path: Path
+) -> None:
+    site.replies["/"] = Reply(
+        "<html><body><main><h1>Start</h1><p>Many words about herons.</p>"
+        '<img src="a.png" alt="A heron"><img src="http://127.0.0.1:1/b.png" alt="Far">'
+        '<img src="page.png"><img src="gone.png"></main></body></html>'
+    )
+    site.replies["/a.png"] = Reply(png(), type="image/png")
+    site.replies["/page.png"] = Reply("<script>alert(1)</script>", type="image/png")
+    book = _read(site, tmp_path)
+    document = book.documents[0].read()
+    (picture,) = (mark for mark in document.marks if isinstance(mark, Picture))
+    assert document.text[picture.start : picture.end] == "A heron"
+    assert book.load_picture(picture.file) == png()
+    reasons = {one.target: one.reason for one in document.missing_pictures}
+    assert set(reasons) == {"http://127.0.0.1:1/b.png", "page.png", "gone.png"}
+    assert "another site" in reasons["http://127.0.0.1:1/b.png"]
+    assert "404" in reasons["gone.png"]
 
 
 def test_only_pages_below_the_start_address_are_read(site: ScriptedSite, tmp_path: Path) -> None:

@@ -9,15 +9,19 @@ import pytest
 from tests.browser.browser import Watched
 from tests.browser.widget_pages import (
     ANSWERED,
+    CODE,
     LOOK_ALIKE,
     PARTIAL,
     REFUSED,
+    STEPS,
     answered,
     ask,
     chat,
     focused,
+    key_links,
     open_host,
     open_widget,
+    opening_kind,
     questions_of,
     script,
     sent,
@@ -32,29 +36,125 @@ if TYPE_CHECKING:
 # Answers
 
 
-def test_a_question_is_answered_with_numerals_that_open_quotes_that_open_the_book(
+def test_key_sentences_end_in_numerals_that_open_the_book_at_them(
     page: "Page", service: str, watched: Watched
 ) -> None:
     open_widget(page, service, book=SAMPLE)
     turn = answered(page, ANSWERED)
     expected = chat(service, ANSWERED)
-    sentences, citations = expected["sentences"], expected["citations"]
-    assert isinstance(sentences, list)
-    assert isinstance(citations, list)
+    sentences, citations, keys = (
+        expected["sentences"],
+        expected["citations"],
+        expected["key_sentences"],
+    )
+    passages = list(dict.fromkeys(one["chunk_id"] for one in citations))
     assert turn.locator(".card.answer .kind").inner_text() == "Answer"
     assert shown_text(turn) == " ".join(sentences)
-    numerals = turn.locator("button.numeral")
-    assert numerals.all_text_contents() == [str(n + 1) for n in range(len(citations))]
-    numerals.first.click()
-    assert numerals.first.get_attribute("aria-expanded") == "true"
-    note = turn.locator(f"#{numerals.first.get_attribute('aria-controls')}")
-    assert note.locator("q").inner_text() == citations[0]["referenced_text"]
+    assert 0 < len(keys) < len(sentences)
+    key_quotes = [one["referenced_text"] for one in citations if one["key"]]
+    assert spoken(turn.locator(".key")) == key_quotes
+    numerals = turn.locator("a.numeral")
+    assert numerals.all_text_contents() == [str(n + 1) for n in range(len(keys))]
+    assert hrefs(numerals) == key_links(expected)
+    assert turn.locator(".note").count() == turn.locator(".excerpt").count() == len(passages) > 1
+    assert turn.locator("q").count() == 0  # what is shown are the quotes
+    note = turn.locator(".note").first
     assert citations[0]["section"] in (note.locator(".place").text_content() or "")
-    assert turn.locator(".confidence").inner_text() == "Clear match · 1 passage"
+    assert turn.locator(".confidence").inner_text() == f"Clear match · {len(passages)} passages"
     note.get_by_role("link", name="Read it in the book").click()
     page.wait_for_url("**/read/**")
-    assert page.locator("mark#quote").inner_text() == citations[0]["referenced_text"]
+    assert page.locator("mark#quote").inner_text() == key_quotes[0]
     watched.clean()
+
+
+def spoken(parts: "Locator") -> list[str]:
+    """The words of sentences, without their numerals."""
+    words: list[str] = parts.evaluate_all(
+        """nodes => nodes.map(node => { const copy = node.cloneNode(true);
+        copy.querySelectorAll('.numeral, .mark').forEach(one => one.remove());
+        return copy.textContent; })"""
+    )
+    return words
+
+
+def test_own_words_are_shown_with_the_quotes_they_rest_on(
+    page: "Page", service: str, watched: Watched
+) -> None:
+    told = chat(service, ANSWERED)
+    quoted = [one | {"key": True} for one in told["citations"][:3]]
+    sentences = ["Nodes talk by topics.", "They also offer services."]
+    cited = [one | {"sentence": at} for at, one in zip((0, 1, 1), quoted, strict=True)]
+    own = {"response": " ".join(sentences), "sentences": sentences, "citations": cited}
+    open_widget(page, service, book=SAMPLE)
+    page.route("**/chat/stream", lambda route: route.fulfill(json=told | own))
+    turn = answered(page, ANSWERED)
+    assert turn.locator(".prose").count() == 1
+    assert turn.locator(".prose .numeral").all_text_contents() == ["1", "2", "3"]
+    assert turn.locator("q").all_text_contents() == [one["referenced_text"] for one in cited]
+    watched.clean()
+
+
+def test_messages_that_do_not_say_what_is_key_are_key(page: "Page", service: str) -> None:
+    told = chat(service, ANSWERED)
+    for citation in told["citations"]:
+        del citation["key"]
+    open_widget(page, service, book=SAMPLE)
+    page.route("**/chat/stream", lambda route: route.fulfill(json=told))
+    turn = answered(page, ANSWERED)
+    assert turn.locator(".context").count() == 0
+    assert turn.locator(".numeral").count() == len(told["sentences"])
+
+
+def test_a_numeral_never_stands_alone_on_a_line(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    turn = answered(page, STEPS)
+    assert turn.locator(".numeral").count() > 3
+    for width in range(320, 420, 7):
+        page.set_viewport_size({"width": width, "height": 740})
+        alone = turn.locator(".kept:has(.numeral)").evaluate_all(
+            """nodes => nodes.filter(node => { const range = document.createRange();
+            range.selectNodeContents(node.firstChild); const words = range.getBoundingClientRect();
+            const numeral = node.querySelector('.numeral').getBoundingClientRect();
+            return numeral.top > words.bottom || numeral.bottom < words.top; }).length"""
+        )
+        assert alone == 0, width
+
+
+def test_code_is_a_panel_that_names_its_language_and_is_copied_whole(
+    page: "Page", service: str, watched: Watched
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    turn = answered(page, CODE)
+    figure = turn.locator("figure.code").first
+    shown = figure.locator("code").text_content() or ""
+    told = next(one for one in chat(service, CODE)["sentences"] if shown in one)
+    assert told.removesuffix("\n…") == shown
+    assert figure.locator(".language").inner_text() in {"cpp", "python"}
+    figure.get_by_role("button", name="Copy code").click()
+    page.get_by_role("status").get_by_text("Copied").wait_for(state="attached")
+    assert page.evaluate("navigator.clipboard.readText()") == shown
+    watched.clean()
+
+
+def test_more_of_the_section_is_shown_in_place(page: "Page", service: str) -> None:
+    open_widget(page, service, book=SAMPLE)
+    turn = answered(page, ANSWERED)
+    first = chat(service, ANSWERED)["citations"][0]
+    page.route("**/*.txt?*", lambda route: route.abort())
+    turn.get_by_role("button", name="Show more").first.click()
+    turn.get_by_role("button", name="could not be loaded").wait_for()
+    page.unroute("**/*.txt?*")
+    turn.get_by_role("button", name="could not be loaded").click()
+    whole = turn.locator(".whole").first
+    whole.wait_for()
+    assert first["referenced_text"] in whole.locator(".key").all_text_contents()
+    assert not turn.locator(".prose").first.is_visible()
+    shown = whole.text_content() or ""
+    document = httpx.get(f"{service}/read/{SAMPLE}/{first['document_id']}.txt").text
+    assert len(first["referenced_text"]) < len(shown) < len(document)
+    assert shown in document
+    turn.get_by_role("button", name="Show less").click()
+    assert turn.locator(".prose").first.is_visible()
 
 
 def test_nearest_sections_come_before_the_answer_and_lead_into_the_book(
@@ -130,7 +230,7 @@ def test_a_refusal_of_a_section_is_none_of_the_book(page: "Page", service: str) 
     page.goto(f"{service}/read/{SAMPLE}")
     page.locator(".contents a").nth(2).click()
     page.locator("article p").first.select_text()
-    page.locator("bythebook-ask .about").click()
+    page.locator("bythebook-ask button.about").click()
     page.get_by_role("button", name="This section").click()
     turn = answered(page, REFUSED)
     assert turn.locator(".kind").inner_text() == (
@@ -160,10 +260,11 @@ def test_a_part_that_the_book_does_not_cover_is_said_before_the_answer(
     turn = answered(page, PARTIAL)
     expected = chat(service, PARTIAL)
     assert expected["disclaimer"]
-    assert turn.locator(".card.caution .kind").inner_text() == "Answer, in part"
+    kind = opening_kind(expected["disclaimer"])
+    assert turn.locator(".card.caution .kind").inner_text() == kind
     assert turn.locator(".opening p").inner_text() == expected["disclaimer"]
     assert shown_text(turn) == " ".join(" ".join(map(str, expected["sentences"])).split())
-    assert turn.locator("ul.item li").count() > 3
+    assert turn.locator("ol.item li").count() > 3
     turn.get_by_role("button", name=re.compile("Nearest sections for")).click()
     page.locator("bythebook-ask .turn").nth(1).locator(".card.refused").wait_for()
     watched.clean()
@@ -199,7 +300,7 @@ def test_after_a_reload_every_exchange_looks_as_it_did(
 ) -> None:
     open_host(page, service, script(book=SAMPLE))
     page.locator("#first").select_text()
-    page.locator("bythebook-ask .about").click()
+    page.locator("bythebook-ask button.about").click()
     answered(page, "How do nodes exchange messages?")
     answered(page, "Who won the world cup?")
     page.get_by_role("button", name="Let go of the selection").click()
@@ -208,7 +309,7 @@ def test_after_a_reload_every_exchange_looks_as_it_did(
     turns = page.locator("bythebook-ask .turn")
     turns.nth(2).get_by_role("button", name="Not helpful").click()
     turns.nth(2).get_by_text("Thank you").wait_for()
-    assert turns.nth(0).locator("q").count() > 0
+    assert turns.nth(0).locator(".numeral").count() > 0
     assert turns.nth(1).locator(".actions button").count() == 2
     before = looks(page)
     page.reload()  # the panel was open, and still is
@@ -251,7 +352,8 @@ def test_what_the_service_alone_knows_is_shown_where_the_browser_kept_nothing(
 ) -> None:
     open_widget(page, service, book=SAMPLE)
     before = [answered(page, question) for question in (PARTIAL, REFUSED)]
-    text, quotes = shown_text(before[0]), before[0].locator("q").all_text_contents()
+    text, body = shown_text(before[0]), before[0].locator(".body").inner_html()
+    passages = before[0].locator(".excerpt").count()
     page.evaluate(
         "Object.keys(localStorage).filter(one => one.endsWith(':replies'))"
         ".forEach(one => localStorage.removeItem(one))"
@@ -260,8 +362,8 @@ def test_what_the_service_alone_knows_is_shown_where_the_browser_kept_nothing(
     turns = page.locator("bythebook-ask .turn")
     turns.nth(1).wait_for()
     assert shown_text(turns.nth(0)) == text
-    assert turns.nth(0).locator("q").all_text_contents() == quotes
-    assert turns.nth(0).locator(".confidence").inner_text() == "1 passage"
+    assert turns.nth(0).locator(".body").inner_html() == body
+    assert turns.nth(0).locator(".confidence").inner_text().startswith(f"{passages} passage")
     turns.nth(1).locator(".card.refused").get_by_role("button", name="Ask again").click()
     turns.nth(2).locator(".nearest a").first.wait_for()
     watched.clean()
@@ -333,20 +435,54 @@ def test_a_page_whose_reader_asks_nothing_loads_nothing_but_the_script(
 # What an answer can be used for
 
 
-def test_copying_gives_the_answer_with_numbered_quotes_and_links(
+def test_copying_gives_the_answer_with_numbered_sources_and_links(
     page: "Page", service: str
 ) -> None:
     open_widget(page, service, book=SAMPLE)
     turn = answered(page, ANSWERED)
-    turn.get_by_role("button", name="Copy with citations").click()
-    turn.get_by_text("Copied").wait_for()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    citation = chat(service, ANSWERED)["citations"][0]
+    reply = chat(service, ANSWERED)
+    key = next(one for one in reply["citations"] if one["key"])
+    copied = copy(turn, "Copy with citations")
     assert copied.startswith(f"{ANSWERED}\n\n")
-    assert copied.count("[1]") == 2
-    assert f"“{citation['referenced_text']}”" in copied
-    assert f"{citation['chapter']} · {citation['section']}" in copied
-    assert citation["link"] in copied
+    assert f"{key['referenced_text']} [1]" in copied
+    assert f"[1] {key['chapter']} · {key['section']}\n    {key['link']}\n" in copied
+    for context in (one for one in reply["citations"] if not one["key"]):
+        assert f"{context['referenced_text']} [" not in copied
+
+
+def test_copying_in_other_forms_names_book_section_and_place(page: "Page", service: str) -> None:
+    page.clock.set_fixed_time("2026-03-05T12:00:00Z")
+    names = {"book_title": "A short course", "author": "Ada & Co", "year": "2025"}
+    open_widget(page, service, book=SAMPLE, **names)
+    turn = answered(page, ANSWERED)
+    key = next(one for one in chat(service, ANSWERED)["citations"] if one["key"])
+    address = key["link"].partition(":~:")[0]
+    turn.get_by_text("Copy as").click()
+    markdown = copy(turn, "Copy as Markdown")
+    assert f"> **{key['referenced_text']}**" in markdown
+    assert f"](<{key['link']}>)" in markdown
+    apa = copy(turn, "Copy as APA")
+    title = key["section"] if key["section"].endswith("?") else f"{key['section']}."
+    assert apa.startswith(
+        f"Ada & Co. (2025). {title} In {key['chapter']}, A short course. "
+        f"Retrieved March 5, 2026, from {address}\n"
+    )
+    bibtex = copy(turn, "Copy as BibTeX")
+    assert bibtex.startswith("@incollection{a-short-course-")
+    for name, value in {
+        "author": "Ada \\& Co", "title": key["section"], "booktitle": "A short course",
+        "year": "2025", "url": address, "urldate": "2026-03-05",
+    }.items():  # fmt: skip
+        assert f"  {name} = {{{value}}}" in bibtex
+
+
+def copy(turn: "Locator", button: str) -> str:
+    """Press a button that copies, and give what is on the clipboard then."""
+    turn.page.evaluate("navigator.clipboard.writeText('')")
+    turn.get_by_role("button", name=button).click()
+    turn.page.wait_for_function("async () => (await navigator.clipboard.readText()) !== ''")
+    copied: str = turn.page.evaluate("navigator.clipboard.readText()")
+    return copied
 
 
 def test_a_thumb_reaches_the_service_for_just_this_answer(page: "Page", service: str) -> None:

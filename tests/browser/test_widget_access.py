@@ -7,6 +7,7 @@ import pytest
 from tests.browser.browser import WIDTHS, axe_violations, screenshot
 from tests.browser.widget_pages import (
     ANSWERED,
+    CODE,
     PARTIAL,
     REFUSED,
     answered,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 WARNED = "The book may cover this only in part; please check the quoted passage."
-CODE = "Show the code of a minimal publisher"
 
 
 def closed(page: "Page", service: str) -> None:
@@ -42,15 +42,17 @@ def looking(page: "Page", service: str) -> None:
 def answer(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
     turn = answered(page, ANSWERED)
-    turn.locator(".numeral").first.click()
-    turn.locator("summary").click()
+    for folded in turn.locator("summary").all():
+        folded.click()
+    turn.locator(".more").first.click()
+    turn.locator(".whole").first.wait_for()
     turn.get_by_role("button", name="Not helpful").click()
     turn.get_by_text("Thank you").wait_for()
 
 
 def partial(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, PARTIAL).locator(".numeral").nth(1).click()
+    answered(page, PARTIAL).locator(".numeral").nth(1).focus()
 
 
 def caution(page: "Page", service: str) -> None:
@@ -95,12 +97,12 @@ def stopped(page: "Page", service: str) -> None:
 def offered(page: "Page", service: str) -> None:
     closed(page, service)
     page.locator("#second").select_text()
-    page.locator("bythebook-ask .about").wait_for()
+    page.locator("bythebook-ask button.about").wait_for()
 
 
 def selection(page: "Page", service: str) -> None:
     offered(page, service)
-    page.locator("bythebook-ask .about").click()
+    page.locator("bythebook-ask button.about").click()
     answered(page, "What is a gripper?")
 
 

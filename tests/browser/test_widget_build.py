@@ -10,7 +10,7 @@ import httpx
 from tests.browser.browser import BUILT, ROOT, need
 
 WIDGET = ROOT / "widget"
-MOST_BYTES = 35 * 1024  # gzipped
+MOST_BYTES = 40 * 1024  # gzipped
 
 
 def run_node(*command: str, **variables: str) -> None:
@@ -47,7 +47,9 @@ def test_the_types_are_those_of_the_services_description(
 
 def test_everything_the_widget_loads_is_one_small_request() -> None:
     built = (BUILT / "widget.js").read_bytes()
-    assert len(gzip.compress(built, 9)) <= MOST_BYTES
+    size = len(gzip.compress(built, 9))
+    print(f"widget.js: {size / 1024:.1f} KB gzipped, at most {MOST_BYTES / 1024:.0f}")  # noqa: T201 - shown by -s and on failure
+    assert size <= MOST_BYTES
     for loader in (
         b"import(",
         b"@import",

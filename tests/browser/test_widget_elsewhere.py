@@ -93,7 +93,9 @@ def test_one_tag_and_a_key_are_enough_on_another_site(page: "Page", elsewhere: E
     page.goto(elsewhere.site)
     page.get_by_role("button", name="Ask the book").click()
     turn = answered(page, ANSWERED)
-    assert turn.locator(".card.answer .numeral").count() == 1
+    assert turn.locator(".card.answer .numeral").count() > 0
+    turn.get_by_role("button", name="Show more").first.click()
+    turn.locator(".whole").first.wait_for()
     assert turn.locator(".nearest a").count() > 1
     link = turn.locator("a.read").first
     assert (link.get_attribute("href") or "").startswith(f"{elsewhere.service}/read/")
@@ -105,7 +107,7 @@ def test_one_tag_and_a_key_are_enough_on_another_site(page: "Page", elsewhere: E
         turn.get_by_role("button", name="Helpful", exact=True).click()
     assert given.value.status == 204
     page.reload()
-    page.locator("bythebook-ask .turn .numeral").wait_for()
+    page.locator("bythebook-ask .turn .numeral").first.wait_for()
     page.get_by_role("button", name="New conversation").click()
     page.locator("bythebook-ask .hint").wait_for()
     seen.clean()

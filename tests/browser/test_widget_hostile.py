@@ -110,7 +110,8 @@ def test_a_hostile_book_is_shown_as_text(page: "Page", hostile: str) -> None:
     for payload in PAYLOADS[:5]:
         assert payload in shown
     assert PAYLOADS[0] in (turn.locator(".place").first.text_content() or "")
-    turn.locator(".numeral").first.click()
+    turn.get_by_role("button", name="Show more").first.click()
+    turn.locator(".whole").first.wait_for()
     no_code(page)
     answered(page, "Who won the football world cup in 1998?")
     no_code(page)
@@ -230,7 +231,7 @@ def test_a_hostile_selection_and_question_are_text(page: "Page", service: str) -
         page, service, script(book="physical-ai"), body=f"<h1>Page</h1><p id='bad'>{text}</p>"
     )
     page.locator("#bad").select_text()
-    page.locator("bythebook-ask .about").click()
+    page.locator("bythebook-ask button.about").click()
     assert PAYLOADS[0] in page.locator("bythebook-ask .said").inner_text()
     with page.expect_request("**/chat/stream") as asked:
         turn = answered(page, ALL)

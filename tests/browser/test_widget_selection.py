@@ -108,7 +108,7 @@ def test_the_button_stands_by_the_selection_and_not_on_it(page: "Page", service:
     for start, end in (("#a", "#b"), ("#code", "#code"), ("#z", "#z")):
         page.locator(end).scroll_into_view_if_needed()
         choose(page, start, end)
-        button = settled(page.locator("bythebook-ask .about"))
+        button = settled(page.locator("bythebook-ask button.about"))
         rects = page.evaluate(
             "[...getSelection().getRangeAt(0).getClientRects()].map(r => [r.left, r.top, r.right, r.bottom])"
         )
@@ -124,7 +124,7 @@ def test_the_button_stands_by_the_selection_and_not_on_it(page: "Page", service:
 
 def assert_offered(page: "Page", offered: bool) -> None:
     """See that the button comes, or does not come within a while."""
-    about = page.locator("bythebook-ask .about")
+    about = page.locator("bythebook-ask button.about")
     if offered:
         about.wait_for()
     else:
@@ -151,6 +151,12 @@ def test_only_what_the_service_takes_is_offered(
     open_host(page, service, script(book=SAMPLE), body=f"<h1>P</h1><p id='a'>{'x' * length}</p>")
     choose(page, "#a", "#a")
     assert_offered(page, offered)
+    hint = page.locator("bythebook-ask .too-long")
+    assert hint.is_visible() == (length > 5000)
+    if length > 5000:
+        assert "select up to 5,000 characters. These are 5,001." in hint.inner_text()
+        page.keyboard.press("/")
+        assert page.evaluate("document.querySelector('bythebook-ask').selectedText") is None
 
 
 def test_a_mouse_selects_asks_and_the_answer_is_from_the_selection_only(
@@ -162,9 +168,9 @@ def test_a_mouse_selects_asks_and_the_answer_is_from_the_selection_only(
     page.mouse.move(box["x"] + 1, box["y"] + 8)
     page.mouse.down()
     page.mouse.move(box["x"] + 500, box["y"] + 9, steps=4)
-    assert not page.locator("bythebook-ask .about").is_visible()  # not while it is dragged
+    assert not page.locator("bythebook-ask button.about").is_visible()  # not while it is dragged
     page.mouse.up()
-    page.locator("bythebook-ask .about").click()
+    page.locator("bythebook-ask button.about").click()
     assert focused(page) == "TEXTAREA"
     with page.expect_request("**/chat/stream") as asked:
         turn = answered(page, "What is a service?")
@@ -225,9 +231,9 @@ def test_a_text_that_is_not_in_the_book_has_no_section_and_that_is_said(
 def test_letting_go_of_the_selection_takes_the_button_away(page: "Page", service: str) -> None:
     open_host(page, service, script(book=SAMPLE))
     page.locator("#second").select_text()
-    page.locator("bythebook-ask .about").wait_for()
+    page.locator("bythebook-ask button.about").wait_for()
     page.evaluate("getSelection().removeAllRanges()")
-    page.locator("bythebook-ask .about").wait_for(state="hidden")
+    page.locator("bythebook-ask button.about").wait_for(state="hidden")
 
 
 def test_without_a_mouse_text_is_selected_and_asked_about(
@@ -241,7 +247,7 @@ def test_without_a_mouse_text_is_selected_and_asked_about(
     for _ in range(9):
         page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+End")
-    page.locator("bythebook-ask .about").wait_for()
+    page.locator("bythebook-ask button.about").wait_for()
     page.keyboard.press("Tab")  # past the field, which comes next in the page
     assert focused(page) == "BUTTON.about"
     page.keyboard.press("Enter")
@@ -267,7 +273,7 @@ def test_tab_goes_its_way_where_the_reader_is_elsewhere(page: "Page", service: s
         "<a id='two' href='#y'>two</a><p id='a'>A line that is selected.</p>",
     )
     choose(page, "#a", "#a")
-    page.locator("bythebook-ask .about").wait_for()
+    page.locator("bythebook-ask button.about").wait_for()
     page.locator("#one").focus()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "two"
@@ -280,7 +286,7 @@ def test_by_touch_it_works_too(browser: "Browser", service: str) -> None:
     page = context.new_page()
     open_host(page, service, script(book=SAMPLE))
     page.locator("#second").select_text()
-    about = page.locator("bythebook-ask .about")
+    about = page.locator("bythebook-ask button.about")
     about.wait_for()
     box = about.bounding_box()
     assert box
@@ -295,7 +301,7 @@ def test_it_can_be_turned_off_or_held_to_a_part_of_the_page(page: "Page", servic
     open_host(page, service, script(book=SAMPLE, selection="off"))
     page.locator("#second").select_text()
     page.wait_for_timeout(400)
-    assert not page.locator("bythebook-ask .about").is_visible()
+    assert not page.locator("bythebook-ask button.about").is_visible()
     page.evaluate("document.querySelector('bythebook-ask').removeAttribute('selection')")
     page.evaluate(
         "document.querySelector('bythebook-ask').setAttribute('selection-root', '#first')"

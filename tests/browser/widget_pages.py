@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 ANSWERED = "How do ROS 2 nodes communicate?"
 PARTIAL = "What are the steps to create a ROS 2 package and who won the world cup?"
+CODE = "Show the code of a minimal publisher"
+STEPS = "What are the steps to create a ROS 2 publisher?"
 REFUSED = "Who won the football world cup in 1998?"
 LOOK_ALIKE = "How fast could the robot Shakey drive?"
 PROSE = """<h1>A page about robots</h1>
@@ -81,11 +83,27 @@ def chat(service: str, question: str) -> dict[str, Any]:
     return body
 
 
+def key_links(reply: dict[str, Any]) -> list[str]:
+    """The links of an answer's numerals: one for each sentence that answers."""
+    links: dict[int, str] = {}
+    for citation in reply["citations"]:
+        if citation["key"]:
+            links.setdefault(citation["sentence"], citation["link"])
+    assert list(links) == reply["key_sentences"]
+    return list(links.values())
+
+
+def opening_kind(disclaimer: str) -> str:
+    """The heading of an answer that opens with a disclaimer."""
+    sound = disclaimer.startswith("The book does not say")
+    return "Answer, in part" if sound else "Answer, with caution"
+
+
 def shown_text(turn: "Locator") -> str:
-    """The text of an answer without numerals and notes, spaces folded."""
+    """The text of an answer without numerals and sources, spaces folded."""
     text: str = turn.locator(".body").evaluate(
         """node => { const copy = node.cloneNode(true);
-        copy.querySelectorAll('.note, .numeral, .mark').forEach(one => one.remove());
+        copy.querySelectorAll('.sources, .numeral, .mark, .language, button, .whole').forEach(one => one.remove());
         copy.querySelectorAll('p, li, td, th, pre').forEach(one => one.append(' '));
         return copy.textContent; }"""
     )

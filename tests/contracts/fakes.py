@@ -54,7 +54,8 @@ BOOK = Book(
 )
 
 CITATION = set(
-    "chapter section source_url referenced_text sentence chunk_id document_id char_start char_end link".split()
+    """chapter section source_url referenced_text sentence key chunk_id document_id char_start char_end
+    link""".split()
 )
 MODELS = ("gpt-3.5-turbo", "gpt-4", "gpt-4-turbo-preview")
 JSON = {"content-type": "application/json"}
@@ -96,6 +97,9 @@ class FakeLibrary:
             if document.document_id == document_id:
                 return document
         raise UnknownDocument("no such page")
+
+    def picture(self, book_id: str, file: str) -> bytes:
+        raise UnknownDocument("no such picture")
 
 
 @dataclass

@@ -57,6 +57,13 @@ FREE = {  # routes that need no key, and why
     "/": "asks by the gate itself, and says on the page that a key is needed",
     "/read/{book_id}": "a link that readers open",
     "/read/{book_id}/{document_id:path}": "a link that readers open",
+    "/pictures/{book_id}/{file}": "part of the pages",
+    "/llms.txt": "names the books that are listed, and no others",
+    "/robots.txt": "the same",
+    "/sitemap.xml": "the same",
+    "/read/{book_id}/llms.txt": "of a listed book only",
+    "/read/{book_id}/sitemap.xml": "of a listed book only",
+    "/read/{book_id}/opensearch.xml": "of a listed book that pages may search",
     "/docs": "describes the contracts",
     "/openapi.json": "describes the contracts",
 }
@@ -71,12 +78,21 @@ GUARDED: dict[str, Request] = {
     "C history": ("GET", f"/session/{SESSION}/history", None),
     "C delete": ("DELETE", f"/session/{SESSION}", None),
     "D": ("POST", "/ask", {"question": "What is it?"}),
+    "OpenAI": (
+        "POST",
+        "/v1/chat/completions",
+        {"model": "bythebook:library", "messages": [{"role": "user", "content": "What is it?"}]},
+    ),
+    "OpenAI models": ("GET", "/v1/models", None),
+    "OpenAI model": ("GET", "/v1/models/tales", None),
+    "MCP": ("POST", "/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"}),
     "search": ("GET", "/search?q=What", None),
     "feedback": ("POST", "/feedback", {"request_id": SESSION, "helpful": True}),
 }
 NAMES = {
     "A": ("UNAUTHORIZED", "FORBIDDEN", "RATE_LIMIT_EXCEEDED", "QDRANT_TIMEOUT"),
     "B": ("AuthenticationError", "PermissionError", "RateLimitError", "RetrievalError"),
+    "O": ("invalid_api_key", "forbidden", "rate_limit_exceeded", "database_unavailable"),
 }
 OTHERS = ("unauthorized", "forbidden", "rate_limited", "database_unavailable")
 STATUSES = (401, 403, 429, 503)
@@ -128,6 +144,13 @@ def error_name(contract: str, body: dict[str, Any]) -> str:
     if contract == "B":
         assert set(body) == {"error", "error_type", "error_message", "query", "status_code"}
         return str(body["error_type"])
+    if contract.startswith("OpenAI"):
+        assert set(body) == {"error"}
+        assert set(body["error"]) == {"message", "type", "param", "code"}
+        return str(body["error"]["code"])
+    if contract == "MCP":
+        assert set(body) == {"jsonrpc", "id", "error"}
+        return str(body["error"]["data"]["error"])
     if contract in {"D", "search"}:
         assert set(body) == {"error", "detail"}
     else:
@@ -287,7 +310,8 @@ def test_every_route_is_guarded_or_free_for_a_reason(service: Service) -> None:
     of_authors = {path for path in guarded if str(path).startswith("/admin/")}
     assert of_operators == {"/metrics"} | of_authors
     covered = {
-        path.partition("?")[0].replace(SESSION, "{session_id}") for _, path, _ in GUARDED.values()
+        path.partition("?")[0].replace(SESSION, "{session_id}").replace("tales", "{model}")
+        for _, path, _ in GUARDED.values()
     }
     assert set(guarded) - of_operators == covered
 

@@ -101,7 +101,8 @@ def told_by_d(value: dict[str, Any]) -> Told:
         near = [section["section"] for section in value["nearest_sections"]]
         return Told(False, value["answer"], nearest=near)
     quotes = [quote for chunk in value["matched_chunks"] for quote in chunk["evidence"]]
-    first = next(quote for quote in quotes if unmarked(value["answer"]).startswith(quote))
+    answer = value["answer"].removeprefix(f"{value['disclaimer']} ")
+    first = next(quote for quote in quotes if unmarked(answer).startswith(quote))
     return Told(True, value["answer"], first, cited=value["sources"])
 
 
@@ -184,7 +185,8 @@ def test_all_sources_come_from_one_retrieved_set(
     c = told_by_c(asked(client, "/chat/run", message=question))
     d = told_by_d(asked(client, "/ask", question=question))
     assert a["metadata"]["chunks_retrieved"] == len(retrieved) == 5
-    assert set(told_by_a(a).cited) <= set(d.cited) <= retrieved
+    assert set(told_by_a(a).cited) | set(d.cited) <= retrieved
+    assert told_by_a(a).cited[0] in d.cited
     assert b.pages | c.pages <= pages
     assert c.cited == told_by_a(a).cited
     assert told_by_a(a).pages <= c.pages

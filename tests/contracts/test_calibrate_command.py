@@ -3,6 +3,7 @@
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.contracts.test_command_line import Shop
@@ -34,7 +35,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     return shop
 
 
-def fit_of(shop: Shop, book: str = "crafts") -> dict[str, object]:
+def fit_of(shop: Shop, book: str = "crafts") -> dict[str, Any]:
     value = json.loads((shop.data / "books" / book / "calibration.json").read_text())
     assert isinstance(value, dict)
     return value
@@ -49,10 +50,13 @@ def test_ingest_fits_scores_and_an_unchanged_book_takes_them_over(shop: Shop) ->
     assert fitted["generation"] == generation_of(shop)
     again = shop.run("ingest", "crafts", "--json")
     told = json.loads(again.out)["calibration"]
-    assert told == {"state": "carried over", "answer_from": fitted["answer_from"], "why": ""}
+    same = {name: fitted[name] for name in ("answer_from", "reached")}
+    assert told == {"state": "carried over", "why": "", **same}
     assert fit_of(shop) == {**fitted, "generation": generation_of(shop)}
     assert fit_of(shop)["generation"] != fitted["generation"]
-    assert "scores: fitted for 5.0% false answers" in shop.run("books", "list").out
+    wrong = fitted["reached"]["false_answers"]
+    line = f"scores: fitted: {wrong:.0%} of unanswerable questions are answered wrongly"
+    assert line in shop.run("books", "list").out
 
 
 def test_a_dry_run_shows_the_fit_and_keeps_nothing(shop: Shop) -> None:

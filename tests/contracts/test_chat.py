@@ -21,6 +21,7 @@ from tests.contracts.fakes import (
     FakeLibrary,
     MemoryThreads,
     RankingJudge,
+    SentenceJudge,
     bare_request,
     call,
     fake_service,
@@ -28,6 +29,7 @@ from tests.contracts.fakes import (
 )
 from tests.unit.fakes import make_chunk
 
+from bythebook.ask.read.verdict import CLEAR_FROM, SURE_FROM
 from bythebook.ask.show.wording import DISCLAIMER
 from bythebook.bootstrap import Core
 from bythebook.errors import EmbedderFailed, NoBooks, RecordsFailed, StoreFailed
@@ -56,10 +58,12 @@ RESPONSE = {
     "confidence_level",
     "should_answer",
     "sentences",
+    "key_sentences",
     "citations",
     "confidence_metrics",
     "nearest_sections",
     "disclaimer",
+    "fallback",
 }
 SOURCE = {"chunk_text", "similarity_score", "chapter", "section", "url", "chunk_index"}
 METRICS = {
@@ -216,22 +220,15 @@ ONE, TWO, THREE, FOUR, FIVE = (
 
 
 @pytest.mark.parametrize(
-    ("relevances", "level"),
-    [
-        ((0.9, 0.9, 0.9, 0.9, 0.9), "high"),
-        ((0.9, 0.9, 0.9, 0.9), "medium"),
-        ((0.65, 0.65, 0.65), "medium"),
-        ((0.65, 0.65, 0.55, 0.5, 0.5), "low"),
-        ((0.9, 0.9), "low"),
-        ((0.9,), "low"),
-    ],
+    ("chance", "level"),
+    [(CLEAR_FROM, "high"), (SURE_FROM, "medium"), (SURE_FROM - 0.01, "low")],
 )
-def test_levels_follow_the_rules_and_low_answers_with_a_disclaimer(
-    relevances: tuple[float, ...], level: str
+@pytest.mark.parametrize("relevance", [0.55, 0.9])
+def test_the_level_follows_the_judge_and_low_answers_with_a_disclaimer(
+    relevance: float, chance: float, level: str
 ) -> None:
-    chunks = (ONE, TWO, THREE, FOUR, FIVE)
-    found = hits(*zip(chunks, relevances, strict=False))
-    value = answered(fake_service(index=FakeIndex(hits=found)))
+    found = FakeIndex(hits=hits((ONE, relevance), (TWO, relevance)))
+    value = answered(fake_service(index=found, judge=SentenceJudge("Fact", answerable=chance)))
     assert value["confidence_level"] == level
     assert (value["disclaimer"] is not None) is (level == "low")
 

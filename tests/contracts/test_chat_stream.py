@@ -17,6 +17,7 @@ from tests.contracts.fakes import (
     FakeJudge,
     MemoryThreads,
     RankingJudge,
+    SentenceJudge,
     call,
     fake_service,
     hits,
@@ -152,13 +153,15 @@ def test_a_stream_is_a_turn_of_its_thread(client: httpx.Client) -> None:
 
 def test_the_disclaimer_opens_the_first_content_and_has_no_citation_of_its_own() -> None:
     chunk = make_chunk("One is.", "Two is.")
-    judge = RankingJudge({"One is.": 0.4, "Two is.": 0.4})
-    service = with_threads(fake_service(index=FakeIndex(hits=hits((chunk, 0.6))), judge=judge))
+    judge = SentenceJudge("One", answerable=0.4)
+    service = with_threads(fake_service(index=FakeIndex(hits=hits((chunk, 0.9))), judge=judge))
     events = streamed(service)
     deltas = [content["delta"] for name, content in events if name == "content"]
-    assert deltas == [f"{DISCLAIMER} One is.", " Two is."]
+    assert deltas == [f"{DISCLAIMER} One is.", "\n\nTwo is."]
+    keys = [c["citations"][0]["key"] for name, c in events if name == "content"]
+    assert keys == [True, False]
     response = ended(events)
-    assert response["response"] == f"{DISCLAIMER} One is. Two is."
+    assert response["response"] == f"{DISCLAIMER} One is.\n\nTwo is."
     assert response["disclaimer"] == DISCLAIMER
     indexes = [c["citations"][0]["sentence"] for name, c in events if name == "content"]
     assert indexes == [0, 1]

@@ -191,7 +191,7 @@ def test_the_contracts_page_shows_routes_and_fields(client: httpx.Client) -> Non
 class Tags(HTMLParser):
     """The tags of a page and what a reader sees of it."""
 
-    VOID = frozenset({"meta", "link", "input", "br"})
+    VOID = frozenset({"meta", "link", "input", "br", "img"})
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -213,23 +213,29 @@ class Tags(HTMLParser):
         self.words.append(data)
 
     def links(self) -> list[str]:
+        """List what the page loads and where it leads, but for links out of the book."""
         return [
             str(value)
-            for _, attributes in self.tags
+            for tag, attributes in self.tags
             for name, value in attributes.items()
             if name in {"href", "src", "action", "srcset", "data", "poster"}
+            and not (tag == "a" and "external" in (attributes.get("rel") or ""))
         ]
 
 
 ALLOWED_TAGS = frozenset(
     """html head meta title link body header main footer form label input button select option a p
     section sup ol ul li q span em h1 h2 h3 h4 h5 h6 table thead tbody tr th td pre code mark article
-    details summary nav aside div script bythebook-ask""".split()
+    details summary nav aside div figure figcaption script bythebook-ask blockquote img strong del kbd sub
+    math mrow mi mn mo mtext mspace msub msup msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd
+    mstyle mpadded""".split()
 )
 ALLOWED_ATTRIBUTES = frozenset(
     """lang charset name content rel href class action role for type id maxlength required value
     aria-label aria-live aria-current selected dir src defer mode book tabindex scope placeholder
-    autocomplete data-book data-label""".split()
+    autocomplete data-book data-label book-title alt width height loading decoding open data-language start
+    display alttext stretchy mathvariant accent displaystyle scriptlevel fence form lspace rspace separator
+    minsize maxsize symmetric largeop movablelimits linethickness title""".split()
 )
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -251,8 +257,10 @@ def check_page(
     assert {tag for tag, _ in tags.tags} <= ALLOWED_TAGS
     assert {name for _, attributes in tags.tags for name in attributes} <= ALLOWED_ATTRIBUTES
     for attributes in (given for tag, given in tags.tags if tag == "script"):
-        assert OWN_SCRIPTS.fullmatch(attributes["src"] or "")
-    assert not re.search(r"<script[^>]*>[^<]", reply.text)  # none stands in the page itself
+        is_data = attributes.get("type") == "application/ld+json"  # which no browser runs
+        assert is_data or OWN_SCRIPTS.fullmatch(attributes["src"] or "")
+    # None stands in the page itself.
+    assert not re.search(r'<script(?! type="application/ld\+json")[^>]*>[^<]', reply.text)
     for link in tags.links():
         assert link.startswith(("/", "#", *own)), link
         assert not link.startswith("//")
@@ -295,12 +303,30 @@ def test_the_style_sheet_is_there_and_loads_nothing(client: httpx.Client) -> Non
 def test_asking_on_the_page_gives_the_contracts_answer(client: httpx.Client) -> None:
     answer = client.post("/api/query", json={"query": ANSWERED}).json()["answer"]
     page = check_page(client.get("/", params={"q": ANSWERED}))
-    shown = " ".join(page.words)
+    shown = without_bars("".join(page.words))
     for citation in answer["citations"]:
-        assert citation["referenced_text"] in shown
+        assert without_bars(citation["referenced_text"]) in shown
     opened = [link for link in page.links() if "?mark=" in link]
-    assert len(opened) == len(answer["citations"])
+    passages = {citation["chunk_id"] for citation in answer["citations"]}
+    assert len(opened) == len(answer["key_sentences"]) + len(passages)
+    inks = [given.get("class") for _, given in page.tags]
+    assert inks.count("key") == len(answer["key_sentences"])
+    assert inks.count("context") == len(answer["sentences"]) - len(answer["key_sentences"])
     assert '<mark id="quote">' in client.get(opened[0]).text
+
+
+def test_the_plain_text_of_a_page_can_be_had_by_the_section(
+    client: httpx.Client, sample_core: Core
+) -> None:
+    document = next(one for one in sample_core.library.documents(SAMPLE) if len(one.sections) > 2)
+    place = f"/read/{SAMPLE}/{document.document_id}.txt"
+    for section in document.sections[1:3]:
+        text = document.text[section.start : section.end].strip()
+        for offset in (section.start, section.end - 1):
+            assert client.get(place, params={"section_at": offset}).text == text
+    assert client.get(place, params={"section_at": 10**8}).status_code == 200
+    for wrong in ("-1", "x", str(10**12)):
+        assert client.get(place, params={"section_at": wrong}).status_code == 422
 
 
 def test_the_page_refuses_as_the_contract_does(client: httpx.Client) -> None:
@@ -318,7 +344,12 @@ def test_the_contents_lead_to_every_document(
     page = check_page(client.get(path))
     documents = sample_core.library.documents(SAMPLE)
     assert len(documents) > 20
-    linked = [link for link in page.links() if link.startswith(f"/read/{SAMPLE}/")]
+    for_machines = (".txt", ".xml")
+    linked = [
+        link
+        for link in page.links()
+        if link.startswith(f"/read/{SAMPLE}/") and not link.endswith(for_machines)
+    ]
     begin = linked[: len(linked) - len(documents)]  # the button to begin with, on the title page
     assert linked[len(begin) :] == [
         f"/read/{SAMPLE}/{quote(document.document_id)}" for document in documents
@@ -343,8 +374,9 @@ def test_every_document_shows_the_very_text_that_offsets_count_in(
 
 
 def visible(fragment: str) -> str:
-    """What a reader sees, white space aside."""
-    return without_bars(html.unescape(re.sub(r"<[^>]*>", " ", fragment)))
+    """What a reader sees, white space aside; a formula by its source."""
+    text = re.sub(r'<math [^>]*alttext="([^"]*)">.*?</math>', r"\1", fragment, flags=re.DOTALL)
+    return without_bars(html.unescape(re.sub(r"<[^>]*>", "", text)))
 
 
 def without_bars(text: str) -> str:

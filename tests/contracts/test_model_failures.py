@@ -24,29 +24,32 @@ WAYS = {"/api/query": "query", "/query": "query", "/chat/run": "message", "/ask"
 
 
 class Model:
-    """Answers with its evidence, then fails if it was told to."""
+    """Answers with its evidence, or makes something up, then fails if it was told to."""
 
-    def __init__(self, failure: Exception | None = None) -> None:
+    def __init__(self, failure: Exception | None = None, made_up: str = "") -> None:
         self.failure = failure
+        self.made_up = made_up
         self.named: list[str | None] = []
 
     async def compose(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft | Usage]:
         self.named.append(plan.model)
         first = judgement.evidence[0]
         if self.failure is None:
-            yield Draft(first.quote, ((first.passage, first.quote),))
+            quotes = () if self.made_up else ((first.passage, first.quote),)
+            yield Draft(self.made_up or first.quote, quotes)
         yield Usage(90, 10, 0.002)
         if self.failure is not None:
             raise self.failure
 
 
-def service_with(model: Model) -> Service:
+def service_with(model: Model, *, fallback: bool = False) -> Service:
     plain = fake_service()
     ports = replace(
         ask_ports(),
         generator=model,
         model="maker/model",
         model_named=lambda name: f"maker/{name}",
+        fallback=fallback,
     )
     return replace(
         plain,
@@ -123,3 +126,44 @@ def test_contract_b_tells_which_model_answered_and_what_it_took() -> None:
     assert 'model_usd_total{model="maker/model"} 0.002' in page
     assert 'model_sentences_total{model="maker/model",outcome="shown"} 1.0' in page
     assert call(service, "POST", "/query", {"query": QUESTION, "model": "x"}).status_code == 422
+
+
+def answer_of(path: str, value: dict[str, Any]) -> dict[str, Any]:
+    return dict(value["answer"]) if path == "/api/query" else value
+
+
+@pytest.mark.parametrize("path", WAYS)
+def test_where_no_line_of_the_model_stands_the_book_answers_and_it_is_counted(path: str) -> None:
+    service = service_with(Model(made_up="Gaits are loaves of bread."))
+    reply = call(service, "POST", path, {WAYS[path]: QUESTION})
+    assert reply.status_code == 200
+    assert "bread" not in reply.text
+    shown = answer_of(path, reply.json())
+    assert shown.get("model_used", "bythebook-extractive") == "bythebook-extractive"
+    assert shown.get("fallback", False) is False
+    page = service.metrics.write_page(())[0].decode()
+    assert 'model_excerpts_total{model="maker/model",reason="nothing stood"} 1.0' in page
+    assert 'outcome="dropped"} 1.0' in page
+    assert 'model_sentences_total{model="maker/model",outcome="shown"}' not in page
+
+
+@pytest.mark.parametrize("path", WAYS)
+def test_a_failing_model_is_replaced_by_the_book_where_that_is_configured(path: str) -> None:
+    service = service_with(Model(ModelFailed(f"Down with {SECRET}.")), fallback=True)
+    reply = call(service, "POST", path, {WAYS[path]: QUESTION})
+    assert reply.status_code == 200
+    assert SECRET not in reply.text
+    shown = answer_of(path, reply.json())
+    assert shown.get("fallback", path in {"/query", "/ask"}) is True
+    assert shown.get("model_used", "bythebook-extractive") == "bythebook-extractive"
+    page = service.metrics.write_page(())[0].decode()
+    assert 'model_excerpts_total{model="maker/model",reason="failed"} 1.0' in page
+    assert 'part_failures_total{part="model"} 1.0' in page
+
+
+def test_a_stream_says_at_its_end_that_the_model_failed() -> None:
+    service = service_with(Model(ModelTimeout("Too late.")), fallback=True)
+    told = call(service, "POST", "/chat/stream", {"message": QUESTION}).text
+    last = told.strip().split("\n\n")[-1]
+    assert last.startswith("event: done\n")
+    assert json.loads(last.partition("data: ")[2])["fallback"] is True

@@ -45,6 +45,12 @@ PUBLIC: dict[Place, str] = {
     ("GET", "/read/{book_id}", "book_id"): "a page of the book, whose links readers open",
     ("GET", "/read/{book_id}/{document_id:path}", "book_id"): "a page of the book, as above",
     ("GET", "/read/{book_id}/{document_id:path}", "document_id"): "a page of the book, as above",
+    ("GET", "/pictures/{book_id}/{file}", "book_id"): "a picture of such a page",
+    ("GET", "/pictures/{book_id}/{file}", "file"): "a picture of such a page",
+    ("GET", "/read/{book_id}/llms.txt", "book_id"): "of a listed book only",
+    ("GET", "/read/{book_id}/sitemap.xml", "book_id"): "of a listed book only",
+    ("GET", "/read/{book_id}/opensearch.xml", "book_id"): "of a listed book only",
+    ("GET", "/v1/models/{model}", "model"): "a book that the key may read",
 }
 _ASKED: dict[str, object] = {"query": FOLLOW_UP, "selected_text": TEXT}
 _SAID: dict[str, object] = {"message": FOLLOW_UP, "selected_text": TEXT}

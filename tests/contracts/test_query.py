@@ -39,7 +39,7 @@ SELECTION = "The capital of Iceland is Reykjavik. Herons fish at the river in th
 UUID4 = "550e8400-e29b-41d4-a716-446655440000"
 
 ENVELOPE = {"status", "answer", "refusal", "error", "metadata"}
-ANSWER = {"text", "citations", "mode", "sentences", "disclaimer"}
+ANSWER = {"text", "citations", "mode", "sentences", "key_sentences", "disclaimer", "fallback"}
 REFUSAL = {"reason", "refusal_type", "nearest_sections"}
 ERROR = {"code", "message", "details", "retry_after"}
 METADATA = {"chunks_retrieved", "processing_time_ms", "session_id", "request_id", "timestamp"}

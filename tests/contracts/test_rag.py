@@ -209,16 +209,17 @@ FIVE = ("One is.", "Two is.", "Three is.", "Four is.", "Five is.")
 
 def test_an_answer_has_at_most_three_sentences() -> None:
     value = answered(over(prose(*FIVE), judge=SentenceJudge(support=0.1)))
-    assert value["answer"] == "One is. Two is. Three is."
+    assert value["answer"] == "One is.\n\nTwo is.\n\nThree is."
 
 
-def test_a_shorter_answer_opens_alike_and_keeps_the_best() -> None:
+def test_an_answer_has_the_key_sentences_of_the_excerpt_that_contract_a_shows() -> None:
     four = ("One is.", "It is two.", "Three is.", "Four is.")
     judge = RankingJudge({"One is.": 0.05, "It is two.": 0.16, "Three is.": 0.2, "Four is.": 0.3})
     service = over(prose(*four), judge=judge)
     whole = call(service, "POST", "/api/query", {"query": "What is a gait?"}).json()["answer"]
     assert whole["sentences"] == list(four)
-    assert answered(service)["answer"] == "One is. Three is. Four is."
+    keys = [whole["sentences"][number] for number in whole["key_sentences"]]
+    assert answered(service)["answer"] == "\n\n".join(keys) == "It is two.\n\nThree is.\n\nFour is."
 
 
 def test_steps_may_take_more() -> None:
@@ -228,7 +229,7 @@ def test_steps_may_take_more() -> None:
     value = answered(service, "What are the steps of walking?")
     assert value["answer"] == "\n".join(["Do this:", "", *(f"- {text}" for _, text in items)])
     short = answered(service, "What is walking?")["answer"]
-    assert short == "Do this:\n\n- Do step 0.\n- Do step 1.\n…"
+    assert short == "Do this:\n\n- Do step 0.\n- Do step 1.\n…"  # in all three sentences
 
 
 def test_no_answer_of_the_book_is_longer_than_three_sentences(client: httpx.Client) -> None:
@@ -242,7 +243,7 @@ def test_a_disclaimer_opens_the_answer_and_counts_toward_no_limit() -> None:
     chunk, _ = prose(*FIVE)
     value = answered(over((chunk, 0.45), judge=SentenceJudge(support=0.1)))
     assert value["disclaimer"] == DISCLAIMER
-    assert value["answer"] == f"{DISCLAIMER} One is. Two is. Three is."
+    assert value["answer"] == f"{DISCLAIMER} One is.\n\nTwo is.\n\nThree is."
 
 
 # No match, and greetings

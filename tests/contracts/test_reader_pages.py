@@ -3,7 +3,7 @@
 import gzip
 import re
 from html import unescape
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 import pytest
@@ -131,12 +131,14 @@ def test_a_search_leads_to_the_sentences_that_it_shows(client: httpx.Client) -> 
     rows = re.findall(r"<li dir=\"auto\">(.*?)</li>", page, flags=re.DOTALL)
     assert len(rows) == 10
     for row in rows:
-        (link,) = links(row)
+        link = links(row)[0]
         text = re.search(r'<p dir="auto">(.*)</p>', row, flags=re.DOTALL)
         assert text is not None
         marks = re.findall(r"<mark[^>]*>(.*?)</mark>", client.get(link).text, flags=re.DOTALL)
-        words = re.sub(r"\W+", "", unescape("".join(marks)))
-        line = re.sub(r"\W+", "", unescape(text.group(1)))
+        words, line = (
+            re.sub(r"\W+", "", unescape(re.sub(r"<[^>]*>", "", one)))
+            for one in ("".join(marks), text.group(1))
+        )
         assert words
         assert line.startswith(words[:120])
 
@@ -214,7 +216,7 @@ def test_where_keys_are_needed_the_book_can_be_read_but_not_searched(
 def test_an_open_service_puts_the_widget_in_its_pages(client: httpx.Client) -> None:
     for path in ("/", f"/read/{SAMPLE}", PAGE):
         page = client.get(path).text
-        assert f'<bythebook-ask mode="inline" book="{SAMPLE}">' in page
+        assert f'<bythebook-ask mode="inline" book="{SAMPLE}"' in page
         assert '<form class="ask" action="/"' in page  # inside it, for who runs no scripts
         assert re.search(r'<script src="/widget\.js\?v=\w+" defer></script>', page)
 
@@ -279,4 +281,64 @@ def test_no_page_holds_a_style_or_a_script_of_its_own(client: httpx.Client) -> N
     for path in ("/", f"/read/{SAMPLE}", PAGE, "/docs", f"/?q={quote(QUESTION)}"):
         page = client.get(path).text
         assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", page)
-        assert not re.search(r"<script(?![^>]*\ssrc=)", page)
+        code = re.sub(r'<script type="application/ld\+json">', "", page)  # which no browser runs
+        assert not re.search(r"<script(?![^>]*\ssrc=)", code)
+
+
+# The book as its author made it
+
+
+def test_formulas_pictures_code_and_links_are_shown(
+    client: httpx.Client, sample_core: Core
+) -> None:
+    pages = {
+        document.document_id: client.get(f"/read/{SAMPLE}/{quote(document.document_id)}").text
+        for document in sample_core.library.documents(SAMPLE)
+    }
+    book = "".join(pages.values())
+    assert book.count("<math ") > 300
+    assert "$" not in re.sub(r"<pre.*?</pre>|<code.*?</code>|<[^>]*>", "", book, flags=re.DOTALL)
+    assert '<div class="code" data-language="python">' in book
+    for page, shown in pages.items():
+        article = re.search(r"<article.*?</article>", shown, flags=re.DOTALL)
+        assert article is not None
+        for link in links(article.group()):
+            if link.startswith("/read/"):
+                place = urlsplit(link)
+                target = pages[unquote(place.path).removeprefix(f"/read/{SAMPLE}/")]
+                assert not place.fragment or f'id="{unquote(place.fragment)}"' in target, (
+                    page,
+                    link,
+                )
+
+
+def test_pictures_are_served_to_draw_and_nothing_else(client: httpx.Client) -> None:
+    page = client.get(f"/read/{SAMPLE}/balance-and-walking/balance").text
+    address = re.search(r'<img src="(/pictures/[^"]*)"', page)
+    assert address is not None
+    reply = client.get(address.group(1))
+    assert reply.status_code == 200
+    assert reply.headers["content-type"] == "image/svg+xml"
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert "immutable" in reply.headers["cache-control"]
+    assert "sandbox" in reply.headers["content-security-policy"]
+    assert "default-src 'none'" in reply.headers["content-security-policy"]
+    for wrong in (
+        f"/pictures/{SAMPLE}/x.svg",
+        "/pictures/gone/x.svg",
+        f"/pictures/{SAMPLE}/x.html",
+    ):
+        assert client.get(wrong).status_code == 404
+
+
+def test_a_range_of_a_page_is_a_fragment(client: httpx.Client, sample_core: Core) -> None:
+    document = sample_core.library.document(SAMPLE, "balance-and-walking/balance")
+    start = document.text.index("The zero moment point (ZMP)")
+    path = f"/read/{SAMPLE}/{quote(document.document_id)}.html"
+    reply = client.get(path, params={"start": start, "end": start + 27})
+    assert reply.text == '<p dir="auto">The <strong>zero moment point</strong> (ZMP)</p>'
+    assert "default-src 'none'" in reply.headers["content-security-policy"]
+    whole = len(document.text)
+    for start, end in ((0, 0), (5, 4), (-1, 4), (0, whole + 1)):
+        assert client.get(path, params={"start": start, "end": end}).status_code == 422
+    assert client.get(f"/read/{SAMPLE}/gone.html").status_code == 404

@@ -44,13 +44,21 @@ KNOWN = {"book": SAMPLE, "model": "gpt-4", "scope": "book"}
 
 def put_right(case: Case) -> None:
     """Name a book, a model and a scope that there are; write a whole number as one, 5 for 5.0."""
-    if case.meta and case.meta.generation.mode.is_positive and "book" in (case.query or {}):
-        case.query["book"] = SAMPLE
+    if case.meta and case.meta.generation.mode.is_positive:
+        if "book" in (case.query or {}):
+            case.query["book"] = SAMPLE
+        if "model" in (case.path_parameters or {}):
+            case.path_parameters["model"] = SAMPLE
     if (
         not isinstance(case.body, dict)
         or not case.meta
         or not case.meta.generation.mode.is_positive
     ):
+        return
+    if case.operation.path == "/v1/chat/completions":  # a question of the user must be among them
+        body: dict[str, Any] = {**case.body, "model": SAMPLE}
+        question: Any = {"role": "user", "content": "What is ROS 2?"}
+        case.body = {**body, "messages": [*body["messages"], question]}
         return
     case.body = {
         name: KNOWN.get(name, value) if isinstance(value, str) else _whole(name, value)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.unit.readers.pdf_writer import stream, write_objects
+from tests.unit.readers.test_pictures import png
 
 SECONDS = 600  # what hangs, hangs for ever
 MEMORY_KB = 700_000  # of which the bundled model and its runtime take about 200,000
@@ -147,6 +148,35 @@ def test_a_folder_that_links_to_itself_and_to_others_is_read_once(home: Home) ->
     assert home.ingest(folder).report["chunks"] == 1
     data = b"".join(p.read_bytes() for p in (home.folder / "data").rglob("*.json"))
     assert SECRET.encode() not in data
+
+
+def test_pictures_formulas_and_links_that_attack_cost_only_themselves(home: Home) -> None:
+    book = home.folder / "book"
+    book.mkdir()
+    (home.folder / "secret.png").write_bytes(png())
+    (book / "good.png").write_bytes(png())
+    (book / "huge.png").write_bytes(png(10_000, 10_000))
+    (book / "fake.png").write_text("<html><script>alert(1)</script></html>")
+    (book / "draw.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><circle r="1"/></svg>'
+    )
+    pictures = ("good.png", "huge.png", "fake.png", "draw.svg", "../secret.png")
+    shown = "\n\n".join(f"![A {name}]({name})" for name in (*pictures, "http://a.test/x.png"))
+    bombs = f"$${'{' * 50_000}x{'}' * 50_000}$$\n\n$${'a' * 900_000}$$"
+    (book / "page.md").write_text(
+        f"# Birds\n\n{GOOD}\n\n{shown}\n\n{bombs}\n\n<a href='javascript:alert(1)'>Go</a>\n"
+    )
+    report = home.ingest(book).report
+    assert {one["target"] for one in report["lost_pictures"]} == {
+        "huge.png", "fake.png", "../secret.png", "http://a.test/x.png",
+    }  # fmt: skip
+    kept = list(home.folder.glob("data/books/b/generations/*/pictures/*"))
+    assert sorted(path.suffix for path in kept) == [".png", ".svg"]
+    assert not any(b"script" in path.read_bytes() for path in kept)
+    (stored,) = home.folder.glob("data/books/b/generations/*/documents/*.json")
+    document = json.loads(stored.read_text())
+    assert GOOD in document["text"]
+    assert not any("javascript" in str(mark) for mark in document["marks"])
 
 
 def test_an_epub_that_inflates_to_gigabytes_costs_only_that_page(home: Home) -> None:

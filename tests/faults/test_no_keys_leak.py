@@ -32,7 +32,7 @@ ECHOING = (
     Answer(status=401, body={"error": {"message": f"Incorrect API key provided: {KEY}"}}),
     Answer(status=403, body={"error": {"message": f"{KEY} may not"}}),
     Answer(GOOD[:40], end=None, error_chunk={"message": f"for {KEY}", "code": 500}),
-    Answer(answer_text((f"The key is {KEY}.", [(1, f"The key is {KEY}.")]))),
+    Answer(answer_text((f"The key is {KEY}.", [1]))),
     Answer(f"{KEY} is what I was called with"),
 )
 

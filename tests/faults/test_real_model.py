@@ -90,10 +90,11 @@ def test_a_model_that_answers_from_the_gold_passages_is_heard(
     asked: list[EvalQuestion] = ANSWERED[::3]
     offline = run_offline(folder, asked)
     cases = [case for case, _ in run_gold(folder, asked, reworded=reworded)]
-    answered = [case.outcome_name == "answered" for case in cases]
-    of_offline = [
-        case.outcome_name == "answered" for case in cases if offline[case.question.question_id]
-    ]
+    answered = [case.by_model for case in cases]
+    of_offline = [case.by_model for case in cases if offline[case.question.question_id]]
+    assert all(
+        case.outcome_name != "refused" for case in cases if offline[case.question.question_id]
+    )
     record_property("of all answerable", round(sum(answered) / len(answered), 3))
     record_property("of those answered offline", round(sum(of_offline) / len(of_offline), 3))
     assert sum(of_offline) >= LEAST_HEARD * len(of_offline)

@@ -82,7 +82,8 @@ THIRD: Mapping[str, Mapping[str, Any]] = {
     **SECOND,
     "queries": {**SECOND["queries"], "model": "maker/model", "sentences_shown": 2, "usd": 0.5},
 }
-ROWS = {"0001": FIRST, "0002": SECOND, "0003": THIRD}
+FOURTH = {**THIRD, "queries": {**THIRD["queries"], "contract": "openai"}}
+ROWS = {"0001": FIRST, "0002": SECOND, "0003": THIRD, "0004": FOURTH}
 
 
 async def on(place: Place, work: Callable[[Connection], Any]) -> Any:

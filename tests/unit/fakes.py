@@ -28,7 +28,7 @@ from bythebook.domain.questions import Plan
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import UnknownBook, UnknownDocument
 from bythebook.operate.answer_queue import AnswerQueue
-from bythebook.ports import Embedder, Lookup, Vector, Vectors
+from bythebook.ports import Embedder, LoadPicture, Lookup, Vector, Vectors
 
 MODEL = "all-MiniLM-L6-v2-fake"
 
@@ -177,6 +177,9 @@ class FakeLibrary:
             raise UnknownDocument(document_id)
         return self.texts[document_id]
 
+    def picture(self, book_id: str, file: str) -> bytes:
+        raise UnknownDocument(file)
+
 
 @dataclass
 class FakeJudge:
@@ -318,7 +321,13 @@ class FakeGenerationDraft:
         for chunk in chunks:
             del self.chunks[chunk.chunk_id]
 
-    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
+    def publish(
+        self,
+        book: Book,
+        documents: Sequence[CutDocument],
+        report: IngestReport,
+        load_picture: LoadPicture,
+    ) -> None:
         assert book.chunks == len(self.chunks)
         self.published, self.documents, self.report = book, documents, report
 

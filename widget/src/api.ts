@@ -164,6 +164,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask in the form of OpenAI's chat completions
+         * @description Answer the last user message from the book that `model` names, with numbered footnotes.
+         */
+        post: operations["chat_completions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the books as models
+         * @description List the books that the key may ask, and the library of all of them.
+         */
+        get: operations["list_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look a model up
+         * @description Return one of the models.
+         */
+        get: operations["get_model"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/search": {
         parameters: {
             query?: never;
@@ -495,6 +555,21 @@ export interface components {
             status: "alive";
         };
         /**
+         * Annotation
+         * @description A citation as this interface has it.
+         */
+        Annotation: {
+            /**
+             * Type
+             * @description Always this.
+             * @default url_citation
+             * @constant
+             */
+            type: "url_citation";
+            /** @description The quote. */
+            url_citation: components["schemas"]["UrlCitation"];
+        };
+        /**
          * AskError
          * @description A failure.
          */
@@ -611,6 +686,39 @@ export interface components {
             answered: number;
             /** Refused */
             refused: number;
+        };
+        /**
+         * BookVerdict
+         * @description What this interface has no field for.
+         */
+        BookVerdict: {
+            /**
+             * Status
+             * @description Whether the book answers.
+             * @enum {string}
+             */
+            status: "success" | "refused";
+            /**
+             * Refusal Type
+             * @description Why there is no answer.
+             */
+            refusal_type?: ("empty_retrieval" | "low_relevance" | "insufficient_grounding" | "selected_text_missing") | null;
+            /**
+             * Nearest Sections
+             * @description Where to read on after a refusal.
+             */
+            nearest_sections?: components["schemas"]["NearestSectionModel"][];
+            /**
+             * Disclaimer
+             * @description What an answer opens with that is cautious or partial.
+             */
+            disclaimer?: string | null;
+            /**
+             * Request Id
+             * Format: uuid
+             * @description As in X-Request-ID; feedback names it.
+             */
+            request_id: string;
         };
         /**
          * ChapterTimes
@@ -751,6 +859,11 @@ export interface components {
              */
             sentences: string[];
             /**
+             * Key Sentences
+             * @description Indexes of the sentences that answer; the others are their context.
+             */
+            key_sentences: number[];
+            /**
              * Citations
              * @description The quotes behind the sentences.
              */
@@ -766,6 +879,12 @@ export interface components {
              * @description What an answer of level low opens with: "The book may cover this only in part; please check the quoted passage."; and which parts of the question it does not answer.
              */
             disclaimer?: string | null;
+            /**
+             * Fallback
+             * @description True if the language model failed and the book's own excerpt answers, as configured.
+             * @default false
+             */
+            fallback: boolean;
         };
         /**
          * ChatSource
@@ -882,6 +1001,12 @@ export interface components {
              * @description Opens the book at the quote.
              */
             link?: string | null;
+            /**
+             * Key
+             * @description Whether its sentence answers, or is the context of one.
+             * @default true
+             */
+            key: boolean;
         };
         /**
          * CitedModel
@@ -903,6 +1028,232 @@ export interface components {
             chapter: string;
             /** Section */
             section: string;
+        };
+        /**
+         * Completion
+         * @description A reply to a conversation.
+         */
+        Completion: {
+            /**
+             * Id
+             * @description Made of the request's id.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Always this.
+             * @default chat.completion
+             * @constant
+             */
+            object: "chat.completion";
+            /**
+             * Created
+             * @description When it was answered, in seconds since 1970.
+             */
+            created: number;
+            /**
+             * Model
+             * @description The model that was asked for.
+             */
+            model: string;
+            /**
+             * Choices
+             * @description Exactly one.
+             */
+            choices: components["schemas"]["CompletionChoice"][];
+            /** @description What it took. */
+            usage: components["schemas"]["CompletionUsage"];
+            /** @description The verdict. */
+            bythebook: components["schemas"]["BookVerdict"];
+        };
+        /**
+         * CompletionChoice
+         * @description The one reply.
+         */
+        CompletionChoice: {
+            /**
+             * Index
+             * @description Always 0.
+             * @default 0
+             * @constant
+             */
+            index: 0;
+            /** @description The reply. */
+            message: components["schemas"]["CompletionReply"];
+            /**
+             * Finish Reason
+             * @description Always this.
+             * @default stop
+             * @constant
+             */
+            finish_reason: "stop";
+            /**
+             * Logprobs
+             * @description Always null.
+             */
+            logprobs?: null;
+        };
+        /**
+         * CompletionError
+         * @description What failed.
+         */
+        CompletionError: {
+            /**
+             * Message
+             * @description A sentence for a person.
+             */
+            message: string;
+            /**
+             * Type
+             * @description Its kind, as this interface has them.
+             */
+            type: string;
+            /**
+             * Param
+             * @description The field that is wrong.
+             */
+            param?: string | null;
+            /**
+             * Code
+             * @description What failed.
+             */
+            code?: string | null;
+        };
+        /**
+         * CompletionFailure
+         * @description A failure.
+         */
+        CompletionFailure: {
+            error: components["schemas"]["CompletionError"];
+        };
+        /**
+         * CompletionMessage
+         * @description A message of the conversation.
+         */
+        CompletionMessage: {
+            /**
+             * Role
+             * @description Messages of system and developer are never followed.
+             * @enum {string}
+             */
+            role: "system" | "developer" | "user" | "assistant";
+            /**
+             * Content
+             * @description Text, or parts that are text.
+             * @default
+             */
+            content: string | {
+                /** @constant */
+                type: "text";
+                text: string;
+            }[] | null;
+        };
+        /**
+         * CompletionReply
+         * @description The answer, or the refusal, in words.
+         */
+        CompletionReply: {
+            /**
+             * Role
+             * @description Always this.
+             * @default assistant
+             * @constant
+             */
+            role: "assistant";
+            /**
+             * Content
+             * @description The answer with numbered footnotes.
+             */
+            content: string;
+            /**
+             * Refusal
+             * @description Always null; see `bythebook.refusal_type`.
+             */
+            refusal?: null;
+            /**
+             * Annotations
+             * @description At least one for each sentence of an answer.
+             */
+            annotations?: components["schemas"]["Annotation"][];
+        };
+        /**
+         * CompletionRequest
+         * @description A conversation whose last user message is the question; parameters not named here are ignored.
+         */
+        CompletionRequest: {
+            /**
+             * Model
+             * @description Id of a book, or `bythebook:library` for all books.
+             */
+            model: string;
+            /**
+             * Messages
+             * @description The last one of the user is the question, of 1 to 500 characters; earlier ones are the turns before it.
+             */
+            messages: components["schemas"]["CompletionMessage"][];
+            /**
+             * Stream
+             * @description Whether to stream the answer, sentence by sentence.
+             */
+            stream?: boolean | null;
+            /** @description Of a stream. */
+            stream_options?: components["schemas"]["StreamOptions"] | null;
+            /**
+             * N
+             * @description Only one answer is given.
+             */
+            n?: 1 | null;
+            /**
+             * Tools
+             * @description No tool is called.
+             */
+            tools?: unknown[] | null;
+            /**
+             * Functions
+             * @description No function is called.
+             */
+            functions?: unknown[] | null;
+            /**
+             * Response Format
+             * @description Answers are plain text.
+             */
+            response_format?: {
+                /** @constant */
+                type: "text";
+            } | null;
+            /**
+             * Modalities
+             * @description Answers are plain text.
+             */
+            modalities?: [
+                "text"
+            ] | null;
+            /**
+             * Logprobs
+             * @description There are no log probabilities.
+             */
+            logprobs?: false | null;
+        };
+        /**
+         * CompletionUsage
+         * @description What a language model was sent and wrote; without one, the tokens of question and answer.
+         */
+        CompletionUsage: {
+            /**
+             * Prompt Tokens
+             * @description Tokens of what was asked.
+             */
+            prompt_tokens: number;
+            /**
+             * Completion Tokens
+             * @description Tokens of what was answered.
+             */
+            completion_tokens: number;
+            /**
+             * Total Tokens
+             * @description Their sum.
+             */
+            total_tokens: number;
         };
         /**
          * ConfidenceMetricsModel
@@ -1139,10 +1490,21 @@ export interface components {
              */
             sentences: string[];
             /**
+             * Key Sentences
+             * @description Indexes of the sentences that answer; the others are their context.
+             */
+            key_sentences: number[];
+            /**
              * Disclaimer
              * @description What an answer opens with that is cautious or partial.
              */
             disclaimer?: string | null;
+            /**
+             * Fallback
+             * @description True if the language model failed and the book's own excerpt answers, as configured.
+             * @default false
+             */
+            fallback: boolean;
         };
         /**
          * GroupModel
@@ -1306,6 +1668,59 @@ export interface components {
             reason: string;
             /** Characters */
             characters: number;
+        };
+        /**
+         * ModelInfo
+         * @description A book, or the library, as a model.
+         */
+        ModelInfo: {
+            /**
+             * Id
+             * @description Name it as `model`.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Always this.
+             * @default model
+             * @constant
+             */
+            object: "model";
+            /**
+             * Created
+             * @description When the book was published, in seconds since 1970.
+             */
+            created: number;
+            /**
+             * Owned By
+             * @description Always this.
+             * @default bythebook
+             * @constant
+             */
+            owned_by: "bythebook";
+            /**
+             * Title
+             * @description Title of the book.
+             */
+            title: string;
+        };
+        /**
+         * ModelList
+         * @description The models that this key may ask.
+         */
+        ModelList: {
+            /**
+             * Object
+             * @description Always this.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The library first, then each book.
+             */
+            data: components["schemas"]["ModelInfo"][];
         };
         /**
          * NamedBook
@@ -1570,7 +1985,7 @@ export interface components {
              * Contract
              * @enum {string}
              */
-            contract: "query" | "rag" | "chat" | "ask";
+            contract: "query" | "rag" | "chat" | "ask" | "openai" | "mcp";
             /**
              * Mode
              * @enum {string}
@@ -1701,7 +2116,7 @@ export interface components {
             sources: components["schemas"]["SourceReference"][];
             /**
              * Model Used
-             * @description What answered.
+             * @description What answered: a language model, or `bythebook-extractive` where the book's own excerpt does, also in a model's place.
              */
             model_used: string;
             /**
@@ -1882,6 +2297,18 @@ export interface components {
             chunk_index?: number | null;
         };
         /**
+         * StreamOptions
+         * @description What a stream says besides the answer.
+         */
+        StreamOptions: {
+            /**
+             * Include Usage
+             * @description Whether a last chunk tells the usage.
+             * @default false
+             */
+            include_usage: boolean;
+        };
+        /**
          * SumsModel
          * @description Questions by outcome.
          */
@@ -1936,6 +2363,62 @@ export interface components {
             group_count: number;
             /** Groups */
             groups: components["schemas"]["GroupModel"][];
+        };
+        /**
+         * UrlCitation
+         * @description A verbatim quote, and the part of the answer that it supports.
+         */
+        UrlCitation: {
+            /**
+             * Start Index
+             * @description Where that part begins in the content.
+             */
+            start_index: number;
+            /**
+             * End Index
+             * @description Where it ends, its numbers included.
+             */
+            end_index: number;
+            /**
+             * Title
+             * @description Chapter, section and page of the quote.
+             */
+            title: string;
+            /**
+             * Url
+             * @description Opens the book at the quote.
+             */
+            url: string;
+            /**
+             * Quote
+             * @description The quote, verbatim.
+             */
+            quote: string;
+            /**
+             * Number
+             * @description Of its footnote; null where its sentence is only context.
+             */
+            number?: number | null;
+            /**
+             * Book
+             * @description Id of the book.
+             */
+            book: string;
+            /**
+             * Document Id
+             * @description Page of the book that it stands in.
+             */
+            document_id: string;
+            /**
+             * Char Start
+             * @description Offset of the quote in the document's .txt.
+             */
+            char_start: number;
+            /**
+             * Char End
+             * @description Offset after its last character.
+             */
+            char_end: number;
         };
         /**
          * UserMessage
@@ -3427,6 +3910,469 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChatError"];
+                };
+            };
+        };
+    };
+    chat_completions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompletionRequest"];
+            };
+        };
+        responses: {
+            /** @description An answer. With `stream`, lines `data: {...}` with chunks of the answer, one for each sentence, then `data: [DONE]`; a failure after the first chunk is `data: {"error": {...}}`. */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Completion"];
+                    "text/event-stream": {
+                        /** @description A chunk, a failure, or `[DONE]`. */
+                        data: string;
+                    };
+                };
+            };
+            /** @description A field is not valid; the message names it. */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description No key was given, or it is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description It does not exist, or belongs to someone else. */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description The body is larger than 256 KiB. */
+            413: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description Too many requests within a minute. */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After": number;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining": number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description An error in the service. */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description The language model failed. */
+            502: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After"?: number;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description The language model did not answer in time. */
+            504: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+        };
+    };
+    list_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description No key was given, or it is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description Too many requests within a minute. */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After": number;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining": number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description An error in the service. */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After"?: number;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+        };
+    };
+    get_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelInfo"];
+                };
+            };
+            /** @description No key was given, or it is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description It does not exist, or belongs to someone else. */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description Too many requests within a minute. */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After": number;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining": number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description An error in the service. */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
+                };
+            };
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After"?: number;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionFailure"];
                 };
             };
         };

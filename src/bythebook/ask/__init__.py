@@ -6,12 +6,12 @@ in `bythebook.ask.show`. Only `calibrate` and `evaluate` look further inside.
 
 from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.extractive import ExtractiveGenerator
-from bythebook.ask.conversation.standalone import MOST_TURNS
+from bythebook.ask.conversation.context import MOST_TURNS
 from bythebook.ask.conversation.topic_summary import topic_summary
 from bythebook.ask.guard import neutral
 from bythebook.ask.pipeline import answer, collect
 from bythebook.ask.plan.make_plan import asks_for_list, is_greeting, make_plan
-from bythebook.ask.read.confidence import answer_level, measure_confidence
+from bythebook.ask.read.confidence import measure_confidence
 from bythebook.ask.read.judge import ReadingJudge
 from bythebook.ask.retrieve.passages import (
     find_passages,
@@ -23,7 +23,6 @@ from bythebook.ask.retrieve.sections import MOST_TEXT, FoundSection, search_sect
 from bythebook.ask.run import AnswerRun
 from bythebook.ask.selection.section import find_section
 from bythebook.ask.usage_meter import UsageMeter
-from bythebook.ask.verify.sentences import locate
 
 __all__ = [
     "MOST_TEXT",
@@ -35,13 +34,11 @@ __all__ = [
     "ReadingJudge",
     "UsageMeter",
     "answer",
-    "answer_level",
     "asks_for_list",
     "collect",
     "find_passages",
     "find_section",
     "is_greeting",
-    "locate",
     "make_plan",
     "measure_confidence",
     "neutral",

@@ -7,9 +7,8 @@ through than the judge and verification do; where it fails, the question fails.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bythebook.ask.guard import neutral
 from bythebook.ask.plan.accept_rewrite import accept_rewrite, is_plain
-from bythebook.ask.read.verdict import Verdict, is_foreign, refusal_after_reading
+from bythebook.ask.read.verdict import Verdict, is_doubtful, is_foreign, refusal_after_reading
 from bythebook.ask.retrieve.passages import READ_AT_MOST, find_passages
 from bythebook.ask.run import AnswerRun
 from bythebook.domain.answers import Passage
@@ -20,7 +19,7 @@ from bythebook.ports import Planner, Searcher, Validator
 async def plan_question(run: AnswerRun, planner: Planner) -> None:
     """Let a model plan a question that refers to earlier ones or asks several things at once."""
     plan, question = run.plan, run.question
-    if is_plain(plan, question.turns) or _asks_nothing(plan):
+    if is_plain(plan, question.turns):
         return
     if may_search_further(run):
         return  # the searcher's own planner reads it
@@ -46,7 +45,7 @@ async def search_further(run: AnswerRun, searcher: Searcher) -> None:
     plan = run.plan
 
     async def search(query: str) -> Sequence[Passage]:
-        again = replace(plan, question=query)
+        again = replace(plan, question=query, turns=())
         return await find_passages(again, run.ports)  # of the same books, with the same rights
 
     journey = await run.resources.enter_async_context(
@@ -68,15 +67,12 @@ async def second_opinion(
     validator: Validator,
 ) -> Verdict:
     """Ask a model to confirm a verdict to answer; both must agree."""
-    if not verdict.answers or plan.overview or _asks_nothing(plan):
+    if not verdict.answers or plan.overview:
         return verdict
     opinion = await validator.review(plan.question, passages[:READ_AT_MOST], plan.model)
     run.usage.add(opinion.usage)
     if opinion.answers:
         return verdict
-    return Verdict(refusal_after_reading(passages, doubtful=verdict.cautious), verdict.judgement)
-
-
-def _asks_nothing(plan: Plan) -> bool:
-    """Return True if a question is nothing but orders to the answering model; no model needs to read it."""
-    return not neutral(plan.question).strip()
+    return Verdict(
+        refusal_after_reading(passages, doubtful=is_doubtful(passages)), verdict.judgement
+    )

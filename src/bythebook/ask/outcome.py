@@ -27,9 +27,10 @@ def end_run(run: AnswerRun, verdict: Verdict, disclaimer: str | None) -> Outcome
         disclaimer,
         run.plan.mode,
         run.clock.timings,
-        run.ports.answering_model(run.plan.model),
+        run.model_used,
         run.usage.total,
         verdict.missing,
+        fallback=run.failure is not None,
     )
 
 
@@ -48,7 +49,7 @@ def refuse(
         judgement,
         run.plan.mode,
         run.clock.timings,
-        run.ports.answering_model(run.plan.model),
+        run.model_used,
         run.usage.total,
     )
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.book_words import BookWords
-from bythebook.ask.compose.room import within_room
+from bythebook.ask.compose.room import anchored_drafts, within_room
 from bythebook.ask.consult import plan_question, search_further, second_opinion
+from bythebook.ask.guard import neutral
 from bythebook.ask.outcome import end_run, refuse
 from bythebook.ask.read.confidence import near_enough
 from bythebook.ask.read.multi_part import decide_parts
@@ -66,13 +67,15 @@ async def collect(question: Question, ports: AskPorts) -> Outcome:
 async def _steps(run: AnswerRun) -> AsyncGenerator[Event]:
     ports = run.ports
     if ports.planner is not None:
-        await plan_question(run, ports.planner)
+        async with run.forgive_failure():
+            await plan_question(run, ports.planner)
         run.clock.lap("plan")
     yield Planned(run.plan)
 
     run.found = await find_passages(run.plan, ports)
-    if ports.searcher is not None:
-        await search_further(run, ports.searcher)
+    if ports.searcher is not None and run.failure is None:
+        async with run.forgive_failure():
+            await search_further(run, ports.searcher)
     candidates = near_enough(run.found, run.plan.least_similarity)
     run.clock.lap("retrieve")
     passages = candidates[: run.plan.top_k]
@@ -103,9 +106,10 @@ async def _decide(run: AnswerRun, candidates: tuple[Passage, ...]) -> Verdict:
 
     async def decide_on(part: Plan, passages: tuple[Passage, ...]) -> Verdict:
         verdict = await decide(part, passages, ports.judge, answer_from(passages, ports))
-        if ports.validator is None:
-            return verdict
-        return await second_opinion(run, part, passages, verdict, ports.validator)
+        if ports.validator is not None and run.failure is None:
+            async with run.forgive_failure():
+                return await second_opinion(run, part, passages, verdict, ports.validator)
+        return verdict
 
     async def decide_part(part: Plan) -> Verdict:
         near = near_enough(await find_passages(part, ports), part.least_similarity)[:READ_OF_PART]
@@ -121,18 +125,38 @@ async def _decide(run: AnswerRun, candidates: tuple[Passage, ...]) -> Verdict:
 
 
 async def _compose(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Sentence | Fault]:
+    """Yield the sentences of the answer; where none of a model's lines stands, the book's excerpt."""
+    by_model = run.uses_model
+    async with run.forgive_failure(), aclosing(_write(run, verdict)) as written:
+        async for event in written:
+            yield event
+    if by_model and not run.sentences:
+        if run.failure is None:
+            run.answer_by_excerpt("none of its lines stands")
+        async with aclosing(_write(run, verdict)) as written:
+            async for event in written:
+                yield event
+
+
+async def _write(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Sentence | Fault]:
     """Yield sentences that the passages support, formatted as in the book; leaving early stops the writing."""
     ports, plan = run.ports, run.plan
-    in_book_words = ports.uses_model and not ports.own_words
+    in_book_words = run.uses_model and not ports.own_words
     evidence, most = verdict.judgement.evidence, plan.most_sentences
     book = BookWords(plan.question, evidence, most) if in_book_words else None
-    drafts = _draft(run, verdict)
+    drafts = _draft(run, verdict, book)
     verified = verify(drafts, verdict.passages, ports.support)
     async with aclosing(drafts), aclosing(verified):
         async for event in verified:
             if isinstance(event, Fault):
                 yield event
                 continue
+            if (
+                ports.uses_model
+                and not run.uses_model
+                and neutral(event.text, plan.question) != event.text
+            ):
+                continue  # an order that a model met is no evidence in its place either
             for sentence in book.of(event) if book else (event,):
                 yield (
                     await asyncio.to_thread(with_mark, sentence, ports.library)
@@ -141,12 +165,13 @@ async def _compose(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Sentence 
                 )
 
 
-def _draft(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Draft]:
+def _draft(run: AnswerRun, verdict: Verdict, book: BookWords | None) -> AsyncGenerator[Draft]:
     """Return the drafts of the answer; a model may write no more than fits."""
     drafts = run.usage.take_drafts(run.generator.compose(run.plan, verdict.judgement))
-    if not run.ports.uses_model:
+    if not run.uses_model:
         return drafts
-    return within_room(drafts, run.plan.most_sentences, run.sentences)
+    anchored = anchored_drafts(drafts, verdict.passages, book)
+    return within_room(anchored, run.plan.most_sentences, run.sentences)
 
 
 def answer_from(passages: tuple[Passage, ...], ports: AskPorts) -> float:

@@ -1,15 +1,21 @@
 """The state of one question on its way to an answer."""
 
+import logging
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from bythebook.ask.ask_ports import AskPorts
+from bythebook.ask.compose.extractive import EXTRACTIVE, ExtractiveGenerator
 from bythebook.ask.plan.make_plan import make_plan
 from bythebook.ask.usage_meter import UsageMeter
 from bythebook.domain.answers import Passage, Sentence
 from bythebook.domain.questions import Plan, Question
+from bythebook.errors import ModelFailed
 from bythebook.ports import Generator
+
+_log = logging.getLogger("bythebook.models")
 
 
 class Clock:
@@ -39,10 +45,42 @@ class AnswerRun:
     usage: UsageMeter = field(default_factory=UsageMeter)
     clock: Clock = field(default_factory=Clock)
     resources: AsyncExitStack = field(default_factory=AsyncExitStack)  # closed when the run ends
+    failure: ModelFailed | None = None  # of a model without which the book answers
 
     def __post_init__(self) -> None:
         self.plan = make_plan(self.question)
         self.generator = self.ports.generator
+
+    @property
+    def uses_model(self) -> bool:
+        """True if a language model writes the answer, and has not been given up."""
+        return self.ports.uses_model and not isinstance(self.generator, ExtractiveGenerator)
+
+    @property
+    def model_used(self) -> str:
+        """The name of what writes the answer."""
+        if self.ports.uses_model and not self.uses_model:
+            return EXTRACTIVE
+        return self.ports.answering_model(self.plan.model)
+
+    @asynccontextmanager
+    async def forgive_failure(self) -> AsyncIterator[None]:
+        """Let the book answer where a language model fails, if that is configured; lines that stand stay."""
+        try:
+            yield
+        except ModelFailed as error:
+            if not self.ports.fallback:
+                raise
+            await self.resources.__aexit__(type(error), error, error.__traceback__)
+            self.failure = error
+            if not self.sentences:
+                self.answer_by_excerpt(error.what)
+
+    def answer_by_excerpt(self, reason: str) -> None:
+        """Let the book's own excerpt be the answer, in place of a model's."""
+        model = self.ports.answering_model(self.plan.model)
+        _log.warning("the book's excerpt answers in place of %s: %s", model, reason)
+        self.generator = ExtractiveGenerator()
 
     @property
     def in_selection(self) -> bool:

@@ -10,9 +10,8 @@ from bythebook.adapters.providers.agents.roles.model_check import ModelCheck
 from bythebook.adapters.providers.agents.roles.planner import AgentsPlanner
 from bythebook.adapters.providers.agents.roles.searcher import AgentsSearcher
 from bythebook.adapters.providers.agents.roles.validator import AgentsValidator
-from bythebook.ask import AskPorts, locate, neutral
+from bythebook.ask import AskPorts, neutral
 from bythebook.bootstrap.model_access import ModelAccess
-from bythebook.domain.answers import Passage
 from bythebook.ports import Generator, Planner, Searcher, Validator
 from bythebook.settings import Settings
 
@@ -28,6 +27,7 @@ class Models:
     searcher: Searcher | None
     check: Callable[[], Awaitable[None]]  # raises what is wrong with it
     own_words: bool = False
+    fallback: bool = False
 
     def answering_with(self, ports: AskPorts) -> AskPorts:
         """Return the parts of an answer with the model in its roles."""
@@ -40,6 +40,7 @@ class Models:
             model=self.endpoint.model,
             model_named=self.endpoint.provider_model,
             own_words=self.own_words,
+            fallback=self.fallback,
         )
 
 
@@ -50,7 +51,7 @@ def make_model_calls(access: ModelAccess) -> ModelCalls:
 
 def build_models(calls: ModelCalls, settings: Settings) -> Models:
     """Build the roles that are configured, over one endpoint and one breaker."""
-    generator = AgentsGenerator(calls, neutralize=neutral, holds_quote=_holds_quote)
+    generator = AgentsGenerator(calls, neutralize=neutral)
     return Models(
         calls.endpoint,
         generator,
@@ -59,8 +60,5 @@ def build_models(calls: ModelCalls, settings: Settings) -> Models:
         AgentsSearcher(calls, generator, neutralize=neutral) if settings.llm_multi_hop else None,
         ModelCheck(calls).require,
         settings.llm_own_words,
+        settings.llm_fallback,
     )
-
-
-def _holds_quote(passage: Passage, quote: str) -> bool:
-    return locate(passage, quote) is not None

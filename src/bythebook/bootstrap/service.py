@@ -27,6 +27,7 @@ from bythebook.errors import InputError, NoBooks
 from bythebook.http.access.client_address import Network
 from bythebook.http.app import Service
 from bythebook.http.contracts.health import Check
+from bythebook.http.pages.machines.listing import Listing
 from bythebook.operate.alerts import Alerts, Watch
 from bythebook.operate.answer_queue import AnswerQueue
 from bythebook.operate.answerer import Answerer
@@ -89,6 +90,7 @@ def build_service(core: Core) -> Service:
         reader_url=settings.reader_url,
         version=bythebook.__version__,
         models=settings.model_names,
+        listing=Listing(settings.listed_books),
         proxies=_proxies(settings),
         checks=checks,
         other_checks=others,

@@ -13,7 +13,7 @@ from bythebook.calibrate.pipeline import (
     carry_over,
 )
 from bythebook.calibrate.product_search import CalibratePorts
-from bythebook.domain.calibrations import Calibration
+from bythebook.domain.calibrations import Calibration, RiskPoint
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import StoreFailed, UnknownBook
 from bythebook.ports import Calibrations, Library
@@ -26,6 +26,7 @@ class PublishedScores:
     state: Literal["fitted", "carried over", "default", "failed"]
     answer_from: float | None = None  # None: the default
     why: str = ""  # it was not fitted
+    reached: RiskPoint | None = None  # on questions held out of the fit
 
 
 def live_fit(book_id: str, library: Library, calibrations: Calibrations) -> Calibration | None:
@@ -50,14 +51,15 @@ async def fit_published(
         fit = carry_over(before, book, _measure_change(report))
         if fit is not None:
             calibrations.keep(report.book_id, fit)
-            return PublishedScores("carried over", fit.answer_from)
+            return PublishedScores("carried over", fit.answer_from, reached=fit.reached)
         rate = before.false_answer_rate if before else FALSE_ANSWERS
         order = CalibrateOrder(report.book_id, rate, QUICK, compare=False)
         fitted = await calibrate(order, make_ports(), on_question)
         if fitted is None:
             return PublishedScores("default", why="too little prose to make questions of")
-        calibrations.keep(report.book_id, fitted.calibration)
-        return PublishedScores("fitted", fitted.calibration.answer_from)
+        fit = fitted.calibration
+        calibrations.keep(report.book_id, fit)
+        return PublishedScores("fitted", fit.answer_from, reached=fit.reached)
     except Exception as error:  # noqa: BLE001 - the book is published, which is what was asked for
         return PublishedScores("failed", why=str(error) or type(error).__name__)
 

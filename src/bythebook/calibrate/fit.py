@@ -96,6 +96,28 @@ def fit_threshold(
     return float(np.clip(drawn, least, max(most, default)))
 
 
+def measure_held_out(
+    own: Sequence[float],
+    unanswerable: Sequence[float],
+    rate: float,
+    *,
+    default: float,
+    prior: int,
+) -> RiskPoint:
+    """Fit a threshold to one half of the questions and try it on the other, both ways.
+
+    This is what a fit reaches on questions that it has not seen; the fit itself uses all of them.
+    """
+    tried = []
+    for half in (0, 1):
+        threshold = fit_threshold(
+            own[half::2], unanswerable[half::2], rate, default=default, prior=prior
+        )
+        others = own[1 - half :: 2], unanswerable[1 - half :: 2]
+        tried.append((threshold, *(share_from(scores, threshold) for scores in others)))
+    return RiskPoint(*(round(float(np.mean(column)), 4) for column in zip(*tried, strict=True)))
+
+
 def _still_answering(own: Sequence[float], default: float) -> float:
     """Find the highest threshold that keeps the answers which must be kept."""
     answered = sorted((score for score in own if score >= default), reverse=True)

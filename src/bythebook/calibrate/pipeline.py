@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from bythebook.ask.read.verdict import ANSWER_FROM
 from bythebook.ask.retrieve.passages import require_embedder
 from bythebook.ask.retrieve.relevance import is_measured, relevance_map
-from bythebook.calibrate.fit import GUESSED, MEASURED, fit_relevance, fit_threshold, risk_curve
+from bythebook.calibrate.fit import (
+    GUESSED,
+    MEASURED,
+    fit_relevance,
+    fit_threshold,
+    measure_held_out,
+    risk_curve,
+)
 from bythebook.calibrate.foreign import draw_foreign, far_from
 from bythebook.calibrate.product_search import CalibratePorts, search_book
 from bythebook.calibrate.questions import OwnQuestion, draw_questions
@@ -103,23 +110,20 @@ def _calibration(
     relevance: RelevanceMap,
     scores: JudgeScores,
 ) -> Calibration:
+    asked = scores.own, scores.unanswerable, order.false_answers
+    prior = order.effort.prior
     return Calibration(
         generation=book.generation,
         embedding_model=book.embedding_model,
         judge_model=ports.judge_model,
         false_answer_rate=order.false_answers,
         relevance=relevance,
-        answer_from=fit_threshold(
-            scores.own,
-            scores.unanswerable,
-            order.false_answers,
-            default=ANSWER_FROM,
-            prior=order.effort.prior,
-        ),
+        answer_from=fit_threshold(*asked, default=ANSWER_FROM, prior=prior),
         own_questions=len(samples.own),
         other_questions=len(samples.foreign) + len(scores.withheld),
         curve=risk_curve(scores.own, scores.unanswerable),
         quick=order.effort == QUICK,
+        reached=measure_held_out(*asked, default=ANSWER_FROM, prior=prior),
     )
 
 

@@ -7,6 +7,7 @@ import typer
 import bythebook
 from bythebook.cli import (
     asking,
+    assisting,
     books,
     calibrating,
     doctor,
@@ -31,6 +32,7 @@ app.command()(serving.demo)
 app.command()(ingesting.ingest)
 app.command()(asking.ask)
 app.command()(serving.serve)
+app.command()(assisting.mcp)
 app.command()(calibrating.calibrate)
 app.add_typer(books.app, name="books")
 app.add_typer(keys.app, name="keys")

@@ -3,17 +3,20 @@
 import asyncio
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
+from rich.text import Text
 
-from bythebook.ask import collect
-from bythebook.ask.show import advice, answer_text, number_citations, quote_link, section_name
+from bythebook.ask import AskPorts, collect
+from bythebook.ask.show import advice, key_citations, quote_link, section_name, split_answer
 from bythebook.cli.core import open_core
-from bythebook.cli.terminal import say
+from bythebook.cli.styled_quotes import style_quote
+from bythebook.cli.terminal import out, say, say_pieces
 from bythebook.domain.answers import Answered, Outcome
 from bythebook.errors import InputError
 from bythebook.http.contracts.query import (
@@ -50,7 +53,7 @@ def ask(
         )
         typer.echo(to_response(outcome, reader_url, metadata).model_dump_json(indent=2))
     else:
-        links = _show(outcome, reader_url)
+        links = _show(outcome, ports)
         if running is None and any(link.startswith(f"{reader_url}/") for link in links):
             say("No service is running here. Start one to open these links: bythebook serve", "dim")
     raise typer.Exit(0 if isinstance(outcome, Answered) else 1)
@@ -70,16 +73,18 @@ def _request(
         ) from error
 
 
-def _show(outcome: Outcome, reader_url: str) -> list[str]:
+def _show(outcome: Outcome, ports: AskPorts) -> list[str]:
     """Print an answer or a refusal, and give the links in it."""
     links = []
+    reader_url = ports.reader_url
     if isinstance(outcome, Answered):
         if outcome.disclaimer:
             say(outcome.disclaimer, "italic")
-        say(answer_text(outcome.sentences))
-        for number, (_, citation) in enumerate(number_citations(outcome.sentences), 1):
+        say_pieces(_style_answer(outcome))
+        for number, citation in enumerate(key_citations(outcome.sentences), 1):
             say()
-            say(f"[{number}] “{citation.quote}”", "dim")
+            quote = style_quote(citation, ports.library)
+            out.print(Text.assemble((f"[{number}] “", "dim"), quote, ("”", "dim")))
             say(f"    {citation.place}")
             if not citation.passage.is_selection:
                 links.append(quote_link(citation, reader_url))
@@ -94,3 +99,13 @@ def _show(outcome: Outcome, reader_url: str) -> list[str]:
         links.append(near.url)
         say(f"    {near.url}", "cyan")
     return links
+
+
+def _style_answer(outcome: Answered) -> Iterator[tuple[str, str]]:
+    """Yield the answer in pieces with their styles: key sentences are bold among their context."""
+    whole = len(outcome.key_sentences) == len(outcome.sentences)
+    for sentence, (between, text) in zip(
+        outcome.sentences, split_answer(outcome.sentences), strict=True
+    ):
+        yield between, ""
+        yield text, "bold" if sentence.key and not whole else ""

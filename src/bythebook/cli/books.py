@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bythebook.cli.calibrating import describe_reached
 from bythebook.cli.core import open_core
 from bythebook.cli.reporting import ingest_progress, print_report, report_values, write_report
 from bythebook.cli.terminal import out, say
@@ -29,8 +30,8 @@ def list_books() -> None:
         say(f"{book.book_id}  {book.title}", "bold")
         say(f"  {book.documents} documents, {book.chunks:,} chunks, published {book.published_at}")
         fit = fits[book.book_id]
-        rate = f"fitted for {fit.false_answer_rate:.1%} false answers" if fit else "default"
-        say(f"  scores: {rate}")
+        fitted = f"fitted{describe_reached(fit.reached, ':')}" if fit else "default"
+        say(f"  scores: {fitted}")
 
 
 @app.command()

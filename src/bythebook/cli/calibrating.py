@@ -23,7 +23,7 @@ from bythebook.calibrate.plot import risk_lines, risk_plot
 from bythebook.cli.core import open_core
 from bythebook.cli.reporting import ingest_progress, require_writable
 from bythebook.cli.terminal import err, say
-from bythebook.domain.calibrations import Calibration
+from bythebook.domain.calibrations import Calibration, RiskPoint
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import InputError
 from bythebook.ingest.report import OnProgress, Progress
@@ -104,9 +104,21 @@ def _print_fit(title: str, fitted: Fitted) -> None:
             "... refused, their passage taken away", before.withheld_refused, after.withheld_refused
         )
         _row("foreign questions refused", before.foreign_refused, after.foreign_refused)
+    if fit.reached is not None:
+        say(f"  On questions held out of the fit{describe_reached(fit.reached, ':')}.")
     say("Risk and coverage, by how sure the judge must be", "bold")
     for line in risk_lines(fit):
         say(line)
+
+
+def describe_reached(reached: RiskPoint | None, before: str = ";") -> str:
+    """Describe what a fit reached on questions that it was not fitted to."""
+    if reached is None:
+        return ""
+    return (
+        f"{before} {reached.false_answers:.0%} of unanswerable questions are answered wrongly, "
+        f"{reached.answered:.0%} of the book's own are answered"
+    )
 
 
 def _row(name: str, before: float, after: float, form: str = "8.1%") -> None:
@@ -160,4 +172,6 @@ def print_scores(book_id: str, scores: PublishedScores, *, quiet: bool = False) 
     elif scores.answer_from is None:
         say(f"  default scores: {scores.why}")
     else:
-        say(f"  scores {scores.state}: answers when {scores.answer_from:.0%} sure")
+        say(
+            f"  scores {scores.state}: answers when {scores.answer_from:.0%} sure{describe_reached(scores.reached)}"
+        )

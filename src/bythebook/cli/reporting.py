@@ -126,6 +126,8 @@ def print_report(report: IngestReport) -> None:
     _print_some("Note", report.warnings)
     broken = [f"{link.document_id} -> {link.target}" for link in report.broken_links]
     _print_some("Broken link", broken)
+    lost = [f"{one.document_id}: {one.target}: {one.reason}" for one in report.lost_pictures]
+    _print_some("Picture not shown", lost)
 
 
 def print_skipped(report: IngestReport, console: Console = out) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from collections.abc import Iterable
 from typing import NoReturn
 
 from rich.console import Console
@@ -24,6 +25,11 @@ def fail(error: ByTheBookError) -> NoReturn:
     if error.help_message:
         err.print(Text(error.help_message))
     sys.exit(2)
+
+
+def say_pieces(pieces: Iterable[tuple[str, str]]) -> None:
+    """Print pieces of text, each in its style, as they are."""
+    out.print(Text.assemble(*pieces))
 
 
 def say(text: str = "", style: str = "") -> None:

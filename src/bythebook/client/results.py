@@ -25,6 +25,7 @@ class Citation(_Result):
     referenced_text: str | None = None
     document_id: str | None = None
     link: str | None = None
+    key: bool = True  # its sentence answers; False: it is the context of one that does
 
 
 class NearestSection(_Result):
@@ -42,7 +43,9 @@ class Answer(_Result):
     citations: tuple[Citation, ...]
     mode: str
     sentences: tuple[str, ...] = ()
+    key_sentences: tuple[int, ...] = ()  # indexes of those that answer; the others are context
     disclaimer: str | None = None
+    fallback: bool = False  # True: the language model failed, and the book's excerpt answers
 
 
 class Refusal(_Result):
@@ -128,9 +131,11 @@ class ChatResult(_Result):
     should_answer: bool
     citations: tuple[Citation, ...] = ()
     sentences: tuple[str, ...] = ()
+    key_sentences: tuple[int, ...] = ()  # indexes of those that answer; the others are context
     confidence_metrics: ConfidenceMetrics | None = None
     nearest_sections: tuple[NearestSection, ...] = ()
     disclaimer: str | None = None
+    fallback: bool = False  # True: the language model failed, and the book's excerpt answers
 
 
 class Retrieval(_Result):

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bythebook.domain.marks import Mark
+
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "formula", "caption"]
 UnitKind = Literal["sentence", "item", "row", "code", "formula"]
 LeftOutReason = Literal[
@@ -66,6 +68,14 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingPicture:
+    """A picture of a document that is not kept, and why."""
+
+    target: str  # as written
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A page of a book: its plain text, and what stands where in it."""
 
@@ -80,6 +90,10 @@ class Document:
     links: tuple[Link, ...] = ()
     anchors: tuple[str, ...] = ()  # link targets other than sections
     left_out: tuple[LeftOut, ...] = ()
+    marks: tuple[
+        Mark, ...
+    ] = ()  # by start, outer ones first; none if it was read before there were any
+    missing_pictures: tuple[MissingPicture, ...] = ()
 
     def page_at(self, offset: int) -> PageMark | None:
         """Return the page that a place in the text is on."""
@@ -265,6 +279,7 @@ class SourceBook:
     documents: tuple[SourceDocument, ...]
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
+    load_picture: Callable[[str], bytes | None] = lambda _file: None  # None if it has changed since
 
 
 def _page_at(pages: Sequence[PageMark], offset: int) -> PageMark | None:

@@ -45,6 +45,7 @@ class Calibration:
     curve: tuple[RiskPoint, ...] = ()
     changed: float = 0.0  # share of the book's chunks that changed since it was fitted
     quick: bool = False  # made by an ingest, of few questions
+    reached: RiskPoint | None = None  # on questions held out of the fit; None: not measured
 
     def __post_init__(self) -> None:
         shares = (self.false_answer_rate, self.answer_from)

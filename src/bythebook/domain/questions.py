@@ -54,8 +54,9 @@ class Question:
 class QuestionPart:
     """One of the things that a question asks."""
 
-    question: str  # standing alone
+    question: str
     words: str  # as it was asked
+    before: str = ""  # the part that it refers to
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Plan:
     """How a question will be answered."""
 
     mode: Mode
-    question: str  # rewritten to stand alone, where it follows others
+    question: str  # as asked, or as a model rewrote it to stand alone
     top_k: int
     book_id: str | None
     selected_text: str | None
@@ -75,4 +76,5 @@ class Plan:
     parts: tuple[
         QuestionPart, ...
     ] = ()  # of a question that asks several things; empty if it asks one
+    turns: tuple[Turn, ...] = ()  # that the question may lean on, oldest first
     model: str | None = None  # that the reader names

@@ -11,7 +11,7 @@ from typing import Literal
 from bythebook.domain.answers import NearestSection, RefusalType
 from bythebook.domain.questions import Mode
 
-ContractName = Literal["query", "rag", "chat", "ask"]  # A, B, C and D
+ContractName = Literal["query", "rag", "chat", "ask", "openai", "mcp"]  # A, B, C, D and others
 QueryStatus = Literal["success", "refused", "error"]
 Role = Literal["user", "assistant"]
 ThreadState = Literal["active", "archived"]
@@ -164,6 +164,7 @@ class MessageCitation:
     referenced_text: str | None = None
     document_id: str | None = None
     link: str | None = None
+    key: bool = True  # of a key sentence, not of its context
 
 
 @dataclass(frozen=True, slots=True)

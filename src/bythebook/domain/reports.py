@@ -35,6 +35,15 @@ class BrokenLink:
 
 
 @dataclass(frozen=True, slots=True)
+class LostPicture:
+    """A picture that the book names and its pages do not show, and why."""
+
+    document_id: str
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReport:
     """The report of a run."""
 
@@ -55,6 +64,7 @@ class IngestReport:
     skipped: tuple[Skipped, ...] = ()
     broken_links: tuple[BrokenLink, ...] = ()
     warnings: tuple[str, ...] = ()
+    lost_pictures: tuple[LostPicture, ...] = ()
 
     @property
     def characters(self) -> int:

@@ -20,6 +20,7 @@ def summarise(results: Sequence[QuestionResult]) -> Figures:
         "answered: gold quote in the answer": share([one.gold_in_answer for one in answered]),
         "answered: not refused": share([one.answered for one in answered]),
         "answered: gold in a retrieved passage": share([one.gold_retrieved for one in answered]),
+        "answered: gold in a key sentence": share([one.gold_in_key for one in answered]),
         "answered: gold is the judge's first choice": share([one.gold_first for one in answered]),
         "answered, reworded: gold quote in the answer": share(
             [one.gold_in_answer for one in answered if one.question.reworded]

@@ -14,6 +14,7 @@ from bythebook.domain.questions import Question, Scope
 from bythebook.evaluate.sets import EvalQuestion
 from bythebook.ports import Library
 
+_MARKS = re.compile(r"^\s*(?:\d+[.)]\s+|`{3,}.*$)|…", re.MULTILINE)  # of lists, code and cuts
 OnResult = Callable[[int, int], None]  # questions done, of how many
 
 
@@ -26,7 +27,8 @@ class QuestionResult:
     refusal_type: str | None
     text: str
     words: int
-    gold_in_answer: bool  # a sentence contains or overlaps a gold
+    gold_in_answer: bool  # the answer has the words of a gold in one run
+    gold_in_key: bool  # a key sentence contains a gold or is part of one
     gold_first: bool  # the judge's best unit does
     gold_among_three: bool  # one of its best three does
     gold_retrieved: bool
@@ -71,7 +73,8 @@ def _make_result(
         refusal_type=None if isinstance(outcome, Answered) else outcome.refusal_type,
         text=text,
         words=len(text.split()),
-        gold_in_answer=any(holds_gold(sentence.text, question.golds) for sentence in sentences),
+        gold_in_answer=contains_gold(text, question.golds),
+        gold_in_key=any(holds_gold(one.text, question.golds) for one in sentences if one.key),
         gold_first=any(holds[:1]),
         gold_among_three=any(holds),
         gold_retrieved=any(
@@ -93,6 +96,12 @@ def _count_exact(sentences: tuple[Sentence, ...], library: Library) -> int:
         text = library.document(chunk.book_id, chunk.document_id).text
         exact += text[citation.char_start : citation.char_end] == citation.quote
     return exact
+
+
+def contains_gold(answer: str, golds: Sequence[str]) -> bool:
+    """Return True if an answer has the words of a gold in one run; what was left out does not count."""
+    text = _normalize(_MARKS.sub(" ", answer))
+    return any(gold.strip() and _normalize(gold) in text for gold in golds)
 
 
 def holds_gold(sentence: str, golds: Sequence[str]) -> bool:

@@ -24,10 +24,13 @@ from bythebook.http.contracts import rag as contract_rag
 from bythebook.http.contracts.description import DescribedApp
 from bythebook.http.contracts.health import Check, Examination, health_router
 from bythebook.http.contracts.metrics import metrics_router
+from bythebook.http.mcp_api import endpoint as mcp_api
+from bythebook.http.openai_api import routes as openai_api
 from bythebook.http.pages.api_docs import api_docs_router
 from bythebook.http.pages.assets import assets_router
 from bythebook.http.pages.failures import render_problem_if_accepted
 from bythebook.http.pages.home import pages_router
+from bythebook.http.pages.machines.listing import Listing
 from bythebook.http.wire.context import ContextMiddleware
 from bythebook.http.wire.draining import Draining
 from bythebook.http.wire.problems import Shape, install_problems
@@ -61,6 +64,9 @@ class Service:
     checks: Mapping[str, Check] = field(default_factory=dict)  # of the parts that answers need
     other_checks: Mapping[str, Check] = field(default_factory=dict)  # of optional parts
     proxies: Sequence[Network] = ()  # whose X-Forwarded-For is trusted
+    listing: Listing = field(
+        default_factory=Listing
+    )  # books that machines may find though there are keys
     models: Sequence[str] = ()  # names of language models that a reader may ask for
     duties: Sequence[Callable[[], Coroutine[Any, Any, None]]] = ()  # run as long as it serves
     close: Callable[[], Awaitable[None]] = _nothing
@@ -71,11 +77,12 @@ def create_app(service: Service) -> FastAPI:
     """Build the application over one answer path."""
     ready = Examination(service.checks)
     whole = Examination({**service.checks, **service.other_checks})
+    mcp = _mcp_endpoint(service)
     app = DescribedApp(
         title="ByTheBook",
         version=service.version,
         summary="Answers only from the book, each sentence with its quote.",
-        lifespan=partial(_lifespan, service, (ready, whole)),
+        lifespan=partial(_lifespan, service, (ready, whole), mcp),
         docs_url=None,  # FastAPI's own page loads its script from elsewhere; /docs is ours
         redoc_url=None,
         redirect_slashes=False,  # the redirect target would come from the caller's Host header
@@ -90,13 +97,25 @@ def create_app(service: Service) -> FastAPI:
     app.add_middleware(ContextMiddleware, proxies=service.proxies)
     for router in (*_routers(service), api_docs_router(app.openapi)):
         app.include_router(router, dependencies=[Depends(require_room)])
+    if mcp is not None:
+        app.include_router(mcp_api.mcp_router(mcp), dependencies=[Depends(require_room)])
     app.include_router(health_router(ready, whole))  # always
     return app
 
 
+def _mcp_endpoint(service: Service) -> mcp_api.McpEndpoint | None:
+    """Make what answers assistants, where its SDK is installed."""
+    if not mcp_api.is_installed():
+        return None
+    return mcp_api.McpEndpoint(service.answerer, service.version, service.draining)
+
+
 @asynccontextmanager
 async def _lifespan(
-    service: Service, health: tuple[Examination, Examination], _app: FastAPI
+    service: Service,
+    health: tuple[Examination, Examination],
+    mcp: mcp_api.McpEndpoint | None,
+    _app: FastAPI,
 ) -> AsyncIterator[None]:
     ready, whole = health
     await ready.result()  # opens the models and the index before the first question
@@ -105,6 +124,8 @@ async def _lifespan(
     runs = (*service.duties, ready.run, whole.run)
     duties = [asyncio.create_task(run()) for run in runs]
     yield
+    if mcp is not None:
+        await mcp.close()
     await service.answerer.journal.settle(_SETTLE_SECONDS)
     for duty in duties:
         duty.cancel()
@@ -122,6 +143,9 @@ def _install_shapes(app: FastAPI) -> None:
     shapes |= dict.fromkeys(contract_chat.PLACES, contract_chat.error_shape)
     statuses = dict.fromkeys(contract_chat.PLACES, contract_chat.STATUSES)
     statuses[contract_ask.PATH] = contract_ask.STATUSES
+    shapes |= dict.fromkeys(openai_api.PLACES, openai_api.error_shape)
+    statuses |= dict.fromkeys(openai_api.PLACES, openai_api.STATUSES)
+    shapes[mcp_api.PATH], statuses[mcp_api.PATH] = mcp_api.error_shape, mcp_api.STATUSES
     install_problems(app, shapes, statuses, render_problem_if_accepted)
 
 
@@ -132,11 +156,12 @@ def _routers(service: Service) -> Sequence[APIRouter]:
         contract_rag.rag_router(answerer, service.models),
         contract_ask.ask_router(answerer),
         contract_chat.chat_router(Conversations(answerer, service.threads), service.draining),
+        openai_api.openai_router(answerer, service.draining),
         search.search_router(answerer.ports),
         feedback.feedback_router(service.feedback, answerer.journal),
         metrics_router(service.metrics, answerer.ports.library),
         admin_router(service.insight),
         admin_page_router(),
         assets_router(),
-        pages_router(answerer),
+        pages_router(answerer, service.listing),
     )

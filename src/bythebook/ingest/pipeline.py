@@ -16,7 +16,7 @@ from bythebook.ingest.embed import count_embedded_tokens, find_missing_vectors
 from bythebook.ingest.fill import EmbeddingWork, GenerationFiller
 from bythebook.ingest.ledger import Ledger
 from bythebook.ingest.read import ReadDocument, iterate_ahead, read_documents, run_in_background
-from bythebook.ingest.report import OnProgress, Progress, find_broken_links
+from bythebook.ingest.report import OnProgress, Progress, find_broken_links, find_lost_pictures
 from bythebook.ports import BookReader, Embedder, GenerationDraft, IndexWriter, VectorCache
 
 
@@ -68,7 +68,9 @@ async def ingest(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress
             draft.drop(ledger.find_removed())
         report = _make_report(order, ports, source, ledger, work, started)
         book = _make_manifest(order, generation, source, report, ports)
-        await _run_to_completion(lambda: draft.publish(book, ledger.documents, report))
+        await _run_to_completion(
+            lambda: draft.publish(book, ledger.documents, report, source.load_picture)
+        )
         on_progress(Progress("publishing", 1, 1))
     return replace(report, seconds=time.perf_counter() - started)
 
@@ -182,6 +184,7 @@ def _make_report(
         documents=ledger.make_reports(work.seconds),
         skipped=tuple(ledger.skipped),
         broken_links=find_broken_links([cut.document for cut in ledger.documents]),
+        lost_pictures=find_lost_pictures([cut.document for cut in ledger.documents]),
         warnings=source.warnings,
     )
 

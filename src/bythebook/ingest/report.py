@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bythebook.domain.books import Chunk, Document, LeftOutReason
-from bythebook.domain.reports import BrokenLink, DocumentReport
+from bythebook.domain.reports import BrokenLink, DocumentReport, LostPicture
 
 Stage = Literal["reading", "embedding", "publishing", "calibrating", "copying"]
 
@@ -72,6 +72,15 @@ def find_broken_links(documents: Sequence[Document]) -> tuple[BrokenLink, ...]:
         for link in document.links
         if link.document_id not in places
         or (link.anchor and link.anchor not in places[link.document_id])
+    )
+
+
+def find_lost_pictures(documents: Sequence[Document]) -> tuple[LostPicture, ...]:
+    """Find the pictures that pages name and do not show."""
+    return tuple(
+        LostPicture(document.document_id, missing.target, missing.reason)
+        for document in documents
+        for missing in document.missing_pictures
     )
 
 

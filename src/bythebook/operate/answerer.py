@@ -59,21 +59,25 @@ class Answerer:
             record.usage = run.usage
             async with aclosing(answer(run)) as events:
                 async for event in events:
-                    self._note(event, incoming, record)
+                    self._note(event, run, incoming, record)
                     if not isinstance(event, Fault):  # a fault was never shown
                         yield event
 
-    def _note(self, event: Event, incoming: IncomingQuestion, record: QuestionRecord) -> None:
+    def _note(
+        self, event: Event, run: AnswerRun, incoming: IncomingQuestion, record: QuestionRecord
+    ) -> None:
         match event:
             case Retrieved():
                 record.found = event.passages
-            case Sentence():
+            case Sentence() if run.uses_model:
                 self.journal.count_sentence(record, dropped=False)
             case Fault():
                 self.journal.count_fault(incoming, event)
-                if event.dropped:
+                if event.dropped and run.uses_model:
                     self.journal.count_sentence(record, dropped=True)
             case Answered() | Refused():
                 record.outcome = event
+                if run.failure or (self.ports.uses_model and not run.uses_model):
+                    self.journal.count_excerpt(record, run.failure)
             case _:
                 pass

@@ -9,21 +9,17 @@ from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakValueDictionary
 
-from bythebook.ask import MOST_TURNS, answer_level, make_plan, measure_confidence, topic_summary
+from bythebook.ask import MOST_TURNS, make_plan, measure_confidence, topic_summary
 from bythebook.ask.show import (
-    answer_opening,
     answer_text,
-    message_citation,
-    number_citations,
+    message_citations,
     remove_opening,
 )
 from bythebook.domain.answers import (
     SELECTED_TEXT,
     Answered,
-    ConfidenceLevel,
     ConfidenceMetrics,
     Event,
-    Judged,
     Outcome,
     Refused,
 )
@@ -83,9 +79,6 @@ class Conversations:
                                 summary = _summary(thread, make_plan(question).question)
                                 await _finish(self._keep(incoming, reply, metadata, summary))
                                 yield reply
-                            case Judged():
-                                level = answer_level(event.passages, event.judgement)
-                                yield replace(event, disclaimer=_disclaimer(event, level))
                             case _:
                                 yield event
 
@@ -132,14 +125,9 @@ class Conversations:
         text = REFUSAL
         citations: tuple[MessageCitation, ...] = ()
         if isinstance(outcome, Answered):
-            disclaimer = _disclaimer(outcome, metrics.confidence_level)
-            outcome = replace(outcome, disclaimer=disclaimer)
-            opened = f"{disclaimer} " if disclaimer else ""
+            opened = f"{outcome.disclaimer} " if outcome.disclaimer else ""
             text = opened + answer_text(outcome.sentences)
-            citations = tuple(
-                message_citation(sentence, citation, ports.reader_url)
-                for sentence, citation in number_citations(outcome.sentences)
-            )
+            citations = message_citations(outcome.sentences, ports.reader_url)
         return Reply(session_id, text, outcome, metrics, citations, datetime.now(UTC))
 
     async def _keep(
@@ -190,12 +178,6 @@ async def _finish(work: Coroutine[Any, Any, None]) -> None:
         if not task.cancelled():
             task.exception()  # retrieved, so that asyncio does not log it: the caller has left
         raise
-
-
-def _disclaimer(answer: Judged | Answered, level: ConfidenceLevel) -> str | None:
-    """Return the disclaimer of an answer; in a conversation the confidence level decides on caution."""
-    selection = any(passage.is_selection for passage in answer.passages)
-    return answer_opening(cautious=level == "low", missing=answer.missing, selection=selection)
 
 
 def _without_selection_text(reply: Reply) -> str:

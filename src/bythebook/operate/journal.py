@@ -104,6 +104,12 @@ class Journal:
         self._metrics.count_model_sentence(record.model, dropped=dropped)
         self._watch.sentence(record.model, dropped=dropped)
 
+    def count_excerpt(self, record: QuestionRecord, failure: PartFailed | None) -> None:
+        """Count a question that went on without its model, which failed, or no line of which stood."""
+        self._metrics.count_excerpt(record.model or "", failed=failure is not None)
+        if failure is not None:
+            self._count_failure(failure)
+
     async def settle(self, most_seconds: float | None = None) -> None:
         """Wait until what was recorded so far is written, or the database proves too slow."""
         reached = asyncio.Event()
@@ -167,11 +173,14 @@ class Journal:
         self, incoming: IncomingQuestion, record: QuestionRecord, error: BaseException
     ) -> None:
         if isinstance(error, PartFailed):
-            if error.retryable and error.is_unwell:
-                self._alerts.report_failure(error.part, error.what)
-            else:  # the watch reports what does not recover by itself, so that readers cannot trigger alerts
-                self._metrics.count_failure(error.part)
+            self._count_failure(error)
         self._record(record.add_to(entry_of_failure(incoming)), _NONE, type(error).__name__)
+
+    def _count_failure(self, error: PartFailed) -> None:
+        if error.retryable and error.is_unwell:
+            self._alerts.report_failure(error.part, error.what)
+        else:  # the watch reports what does not recover by itself, so that readers cannot trigger alerts
+            self._metrics.count_failure(error.part)
 
     def _record(
         self, entry: QueryEntry, timings: Mapping[str, float], error: str | None = None

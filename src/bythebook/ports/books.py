@@ -1,9 +1,9 @@
 """What reading, indexing and searching books needs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from bythebook.errors import DamagedBook
 
 Vector = NDArray[np.float32]
 Vectors = NDArray[np.float32]
+LoadPicture = Callable[[str], bytes | None]
 
 
 class BookReader(Protocol):
@@ -24,6 +25,15 @@ class BookReader(Protocol):
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """Lay a book out from a path or an address, or raise UnreadableBook with what to do."""
+        ...
+
+
+@runtime_checkable
+class PluginReader(BookReader, Protocol):
+    """A reader that another package adds: it also says which sources it reads."""
+
+    def accepts(self, source: str) -> bool:
+        """Return True for a path or an address that this reader reads, rather than any other."""
         ...
 
 
@@ -112,6 +122,10 @@ class Library(Protocol):
         """Return a document, or raise UnknownDocument."""
         ...
 
+    def picture(self, book_id: str, file: str) -> bytes:
+        """Return a picture of the live generation, or raise UnknownDocument."""
+        ...
+
 
 class BookFiles(Protocol):
     """The files that the library keeps of each book, which may get damaged."""
@@ -140,8 +154,14 @@ class GenerationDraft(Protocol):
         """Remove chunks that came from the live generation."""
         ...
 
-    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
-        """Check the count, save the texts, switch the pointer, remove older generations."""
+    def publish(
+        self,
+        book: Book,
+        documents: Sequence[CutDocument],
+        report: IngestReport,
+        load_picture: LoadPicture,
+    ) -> None:
+        """Check the count, save texts and pictures, switch the pointer, remove older generations."""
         ...
 
 

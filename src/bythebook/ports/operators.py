@@ -33,6 +33,10 @@ class Metrics(Protocol):
         """Count a sentence that a language model proposed."""
         ...
 
+    def count_excerpt(self, model: str, *, failed: bool) -> None:
+        """Count a question that went on without a language model: it failed, or no line of it stood."""
+        ...
+
     def count_fault(self, fault: Fault) -> None:
         """Count a proposed sentence that was dropped, or whose quotes were corrected."""
         ...

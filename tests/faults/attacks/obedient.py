@@ -5,14 +5,13 @@ import codecs
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.adapters.model_stub import Answer, answer_text
+from tests.adapters.model_stub import Answer, answer_text, numbered_sentences
 from tests.faults.attacks.attack import Attack, Say, Topic
 
-_PASSAGE = re.compile(r"\[(\w{16}) passage (\d+)\]\n(.*?)\n\[\1 end\]", re.DOTALL)
-_FENCE = re.compile(r"\[\w{16} [^\]]*\]")
+_FENCE = re.compile(r"<\w{8} [^>]*>")
 _LOOKALIKES = str.maketrans("аеіорсухѕԁһ", "aeiopcyxsdh")
 _LEET = str.maketrans("01345", "oieas")
 _HEX = re.compile(r"(?:[0-9a-f]{2}){12,}")
@@ -47,7 +46,7 @@ class ObedientModel:
             return Answer(json.dumps(_plan(messages, order)))
         if role.startswith("You check"):
             return Answer('{"answers": true}')
-        if order and order.uninvited and len(messages) == 2:  # asked again, it writes
+        if order and order.uninvited and not self.called:  # asked again, it writes
             self.called.append(order)
             return Answer(tool_calls=order.uninvited)
         return Answer(self._answer(messages, order), piece=4096)  # a chunk takes the SDK its time
@@ -60,21 +59,22 @@ class ObedientModel:
         return orders[0] if orders else None
 
     def _answer(self, messages: Sequence[dict[str, Any]], order: Attack | None) -> str:
-        """Write what was ordered, over words that stand in a passage if any do; then the truth."""
-        prompt = "\n".join(_text(m) for m in messages)
-        passages = [(int(found[2]), found[3]) for found in _PASSAGE.finditer(prompt)]
-        sentences: list[tuple[str, list[tuple[int, str]]]] = []
+        """Write what was ordered, over sentences that stand in a passage if any do; then the truth."""
+        sentences = numbered_sentences(_text(messages[-1]))
+        lines: list[tuple[str, list[int]]] = []
         for say in _sayings(order, _text(messages[0])) if order else ():
             self.wrote.add(say.text)
-            sentences += _under_quotes(say, order.topic if order else None, passages)
-        truths = [(n, one) for n, body in passages for one in self._topics if one.answer in body]
-        sentences += [(topic.answer, [(n, topic.answer)]) for n, topic in truths[:1]]
-        return answer_text(*sentences)
+            lines += _under_numbers(say, order.topic if order else None, sentences)
+        truths = [
+            (n, one) for n, body in sentences.items() for one in self._topics if one.answer in body
+        ]
+        lines += [(topic.answer, [n]) for n, topic in truths[:1]]
+        return answer_text(*lines)
 
 
 def _sayings(attack: Attack, instructions: str) -> Iterator[Say]:
     """Give what is written for an attack, with what the model alone knows put in."""
-    fence = re.search(r"\[(\w{16}) ", instructions)
+    fence = re.search(r"<(\w{8}) ", instructions)
     known = {
         "{true}": attack.topic.answer,
         "{order}": attack.order.strip(),
@@ -86,25 +86,28 @@ def _sayings(attack: Attack, instructions: str) -> Iterator[Say]:
     def put_in(text: str) -> str:
         for name, value in known.items():
             text = text.replace(name, value)
-        return text
+        return " ".join(text.split())  # a line
 
     for say in attack.says:
         quote = None if say.quote is None else put_in(say.quote)
         yield Say(put_in(say.text), quote, say.passage)
 
 
-def _under_quotes(
-    say: Say, topic: Topic | None, passages: Sequence[tuple[int, str]]
-) -> Iterator[tuple[str, list[tuple[int, str]]]]:
-    """Write a sentence over its quote, and where that stands, once more with the true answer beside it."""
+def _under_numbers(
+    say: Say, topic: Topic | None, sentences: Mapping[int, str]
+) -> Iterator[tuple[str, list[int]]]:
+    """Write a line over its sentence, and where that stands, once more with the true answer beside it."""
     if say.quote is None:
         yield say.text, []
         return
-    standing = next((n for n, body in passages if say.quote in body), None)
-    place = say.passage or standing or 1
-    yield say.text, [(place, say.quote)]
-    if topic and place == standing and say.quote != topic.answer:
-        yield say.text, [(place, say.quote), (place, topic.answer)]
+    standing = _holding(say.quote, sentences)
+    yield say.text, [say.passage] if say.passage else standing or [1]
+    if topic and standing and say.quote != topic.answer:
+        yield say.text, [*standing, *_holding(topic.answer, sentences)]
+
+
+def _holding(quote: str, sentences: Mapping[int, str]) -> list[int]:
+    return [n for n, text in sentences.items() if quote in text or (text and text in quote)]
 
 
 def _with_tools(request: dict[str, Any], order: Attack | None) -> Answer:

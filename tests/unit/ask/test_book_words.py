@@ -1,10 +1,11 @@
 """A model's sentence is shown in the book's own words: whole units, each once, no orders."""
 
+import pytest
 from tests.unit.fakes import make_chunk
 
-from bythebook.ask.compose.book_words import LEAST_CHANCE, BookWords
-from bythebook.ask.compose.trim import MOST_QUOTE
-from bythebook.domain.answers import Citation, Evidence, Passage, Sentence
+from bythebook.ask.compose.book_words import LEAST_CHANCE, SURE_CHANCE, BookWords
+from bythebook.ask.compose.trim import MOST_CHARACTERS, MOST_QUOTE
+from bythebook.domain.answers import Citation, Draft, Evidence, Passage, Sentence
 
 FIRST, SECOND = "Children must not take it.", "It is made from elder and honey."
 ASKED = "Who must not take it?"
@@ -72,8 +73,27 @@ def test_an_order_that_a_question_asks_for_is() -> None:
     assert [one.text for one in book.of(quoting(passage, ORDER))] == [ORDER]
 
 
-def test_of_a_unit_too_long_for_a_quote_what_was_quoted_is_shown() -> None:
-    passage = passage_of("word " * MOST_QUOTE + "end.")
+def test_a_unit_too_long_for_a_quote_is_quoted_in_pieces() -> None:
+    long = "word " * (MOST_QUOTE // 4) + "end."
+    passage = passage_of(long, FIRST)
     (shown,) = book_of(passage).of(quoting(passage, "word end."))
-    assert shown.text == "word end."
-    assert shown.citations[0].stands
+    assert shown.text == long
+    assert len(shown.citations) == 2
+    assert all(one.stands and len(one.quote) <= MOST_QUOTE for one in shown.citations)
+
+
+def test_what_does_not_fit_into_an_answer_is_not_shown() -> None:
+    passage = passage_of("word " * MOST_CHARACTERS, FIRST)
+    book = book_of(passage)
+    assert list(book.of(quoting(passage, "word"))) == []
+    assert [one.text for one in book.of(quoting(passage, "Children"))] == [FIRST]
+
+
+@pytest.mark.parametrize(("chance", "text"), [(SURE_CHANCE, FIRST), (0.9 * SURE_CHANCE, "Yes.")])
+def test_a_sentence_that_surely_answers_is_taken_whatever_is_said_of_it(
+    chance: float, text: str
+) -> None:
+    passage = passage_of(FIRST, SECOND)
+    draft = Draft("Yes.", ((passage, FIRST),))
+    (chosen,) = book_of(passage, chance=chance).choose(draft)
+    assert (chosen.text, chosen.quotes) == (text, draft.quotes)

@@ -37,7 +37,7 @@ from bythebook.errors import StoreFailed
 
 BOTH = "What is ROS 2 and who invented it?"
 ASKED = Question(BOTH)
-WHAT, WHO = "What is ROS 2?", "Who invented ROS 2?"
+WHAT, WHO = "What is ROS 2?", "Who invented it?"
 IS = make_chunk("ROS 2 is a set of libraries.", document_id="a", section="What")
 BY = make_chunk("Willow Garage invented ROS 2.", document_id="b", section="Who")
 FILLER = [make_chunk(f"Filler {n}.", document_id=f"f{n}", section=f"F{n}") for n in range(9)]

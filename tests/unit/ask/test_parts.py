@@ -14,14 +14,14 @@ def questions(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        ("What is ROS 2 and who invented it?", ["What is ROS 2?", "Who invented ROS 2?"]),
+        ("What is ROS 2 and who invented it?", ["What is ROS 2?", "Who invented it?"]),
         (
             "How do I install ROS 2? And which ports does it need?",
-            ["How do I install ROS 2?", "Which ports does ROS 2 need?"],
+            ["How do I install ROS 2?", "Which ports does it need?"],
         ),
         (
             "What is a URDF, how is it written, and who maintains it?",
-            ["What is a URDF?", "How is a URDF written?", "Who maintains a URDF?"],
+            ["What is a URDF?", "How is it written?", "Who maintains it?"],
         ),
         (
             "Who won the 1998 world cup and what is a humanoid robot?",
@@ -29,10 +29,13 @@ def questions(text: str) -> list[str]:
         ),
     ],
 )
-def test_a_question_of_several_parts_is_split_and_each_stands_alone(
-    asked: str, expected: list[str]
-) -> None:
+def test_a_question_of_several_parts_is_split(asked: str, expected: list[str]) -> None:
     assert questions(asked) == expected
+
+
+def test_a_part_that_refers_to_the_first_brings_it_along() -> None:
+    parts = split_parts("What is a URDF, how is it written, and what is a gait?")
+    assert [part.before for part in parts] == ["", "What is a URDF?", ""]
 
 
 def test_a_part_keeps_the_readers_words() -> None:

@@ -112,13 +112,14 @@ def test_the_figures_follow_the_funnel_and_misses_are_what_is_not_shown() -> Non
         make_result(QUESTION, refusal="low_relevance"), 0.9, (), replace(HELD, in_two_best=False)
     )
     figures = {one.name: one.value for one in make_book_figures([shown, lost], 0.5)}
-    assert list(figures)[:8] == [
+    assert list(figures)[:9] == [
         "gold among 8 passages",
         "gold among 20 passages",
         "gold in the best passage",
         "gold in the two best passages",
-        "gold in the key sentence",
+        "gold in the best sentence",
         "gold in one of the three best sentences",
+        "gold in a key sentence",
         "gold shown in the answer",
         "wrongly refused",
     ]

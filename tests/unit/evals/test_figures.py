@@ -137,6 +137,7 @@ def make_result(
         text="four words of text" if answered else "",
         words=4 if answered else 0,
         gold_in_answer=gold,
+        gold_in_key=gold,
         gold_first=gold,
         gold_among_three=gold,
         gold_retrieved=gold,

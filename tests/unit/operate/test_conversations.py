@@ -21,6 +21,7 @@ from tests.contracts.fakes import (
 )
 from tests.unit.fakes import make_chunk
 
+from bythebook.ask.read.verdict import SURE_FROM
 from bythebook.ask.show.wording import DISCLAIMER
 from bythebook.domain.access import Caller
 from bythebook.domain.answers import Answered, Judged, Judgement, Passage, Refused
@@ -105,7 +106,7 @@ def run(turns: Callable[[], Awaitable[Any]]) -> Any:
     return asyncio.run(within())
 
 
-def test_a_follow_up_is_asked_standing_alone_and_kept_as_written() -> None:
+def test_a_follow_up_is_read_with_the_question_before_and_kept_as_written() -> None:
     judge, threads = ListeningJudge(), MemoryThreads()
     answerer = conversations(judge, threads)
 
@@ -115,8 +116,8 @@ def test_a_follow_up_is_asked_standing_alone_and_kept_as_written() -> None:
         await answerer.collect(asked("When did they make it?"))
 
     run(turns)
-    assert judge.asked[:2] == ["What is URDF?", "Who made URDF?"]
-    assert "URDF" in judge.asked[2]
+    assert judge.asked[:3] == ["What is URDF?", "Who made it?", "Who made it? What is URDF?"]
+    assert judge.asked[3:] == ["When did they make it?", "When did they make it? Who made it?"]
     kept = threads.threads["open", SESSION].messages
     assert [message.content for message in kept[::2]] == [
         "What is URDF?",
@@ -440,7 +441,7 @@ def test_a_quote_of_the_book_is_kept_whole() -> None:
 
 
 def test_an_answer_of_level_low_is_known_to_need_a_disclaimer_before_its_first_sentence() -> None:
-    answerer = conversations(relevance=0.6)
+    answerer = conversations(ListeningJudge(SURE_FROM - 0.01))
 
     async def told() -> list[Any]:
         return [event async for event in answerer.answer(asked("What is URDF?"))]

@@ -15,7 +15,6 @@ from tests.unit.fakes import FakeJudge, make_chunk, wide_queue
 
 from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
 from bythebook.ask.ask_ports import AskPorts
-from bythebook.ask.plan.make_plan import make_plan
 from bythebook.domain.access import Caller
 from bythebook.domain.answers import Answered, Evidence, Judgement, Passage, Planned
 from bythebook.domain.conversations import Turn
@@ -101,7 +100,6 @@ def test_what_the_reader_wrote_is_kept_rather_than_what_it_was_rewritten_to() ->
     question = replace(
         QUESTION, text="And what is it?", turns=(Turn("What is a gait?", "A gait is."),)
     )
-    assert make_plan(question).question != question.text
     assert entry_of(question, ask_ports()).query_text == "And what is it?"
 
 

@@ -1,16 +1,20 @@
-import types
+import subprocess
+import sys
 
 import bythebook
 
 
-def test_the_public_names_are_what_is_exported_and_sorted() -> None:
-    exported = [
-        name
-        for name, value in vars(bythebook).items()
-        if not isinstance(value, types.ModuleType)
-        and (not name.startswith("_") or name == "__version__")
-    ]
-    assert sorted(exported) == bythebook.__all__
+def test_the_public_names_are_there_and_sorted_and_importing_loads_none_of_them() -> None:
+    script = """
+import sys, bythebook
+assert "bythebook.open_book" not in sys.modules
+assert all(getattr(bythebook, name) for name in bythebook.__all__)
+print(*sorted(bythebook.__all__))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == bythebook.__all__
 
 
 def test_the_version_has_three_numbers() -> None:

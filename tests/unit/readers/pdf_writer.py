@@ -11,6 +11,7 @@ FONTS = {
     "bold": "Helvetica-Bold",
     "fixed": "Courier",
     "serif": "Times-Roman",
+    "hebrew": "Times-Roman",  # whose letters from A on stand for alef to tav
 }
 LIGATURES = {"ﬁ": "\x01", "ﬂ": "\x02"}
 OutlineItem = tuple[int, str, int, float | None]  # level, title, page from 0, height
@@ -66,6 +67,10 @@ class PdfWriter:
                 "<</Type/Encoding/BaseEncoding/WinAnsiEncoding/Differences[1/fi/fl]>>>>"
             ).encode()
             fonts.append(f"/F{number} {first_font + number} 0 R")
+        objects[first_font + list(FONTS).index("hebrew")] = (
+            b"<</Type/Font/Subtype/Type1/BaseFont/Times-Roman/ToUnicode 9 0 R>>"
+        )
+        objects[9] = stream(_map_hebrew().encode())
         kids = []
         for number, page in enumerate(self.pages):
             place = first_page + 2 * number
@@ -144,3 +149,10 @@ def _escape(words: str) -> str:
     for ligature, code in LIGATURES.items():
         words = words.replace(ligature, code)
     return words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+
+
+def _map_hebrew() -> str:
+    """Map codes of letters to Hebrew, as a font in a real book does."""
+    letters = " ".join(f"<{65 + n:02x}> <{0x5D0 + n:04x}>" for n in range(27))
+    space = "1 begincodespacerange <00> <ff> endcodespacerange"
+    return f"begincmap /CMapName /H def {space} 27 beginbfchar {letters} endbfchar endcmap"

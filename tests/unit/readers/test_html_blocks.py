@@ -7,6 +7,7 @@ import pytest
 from bythebook.adapters.readers.html.page.blocks import add_blocks, split_blocks
 from bythebook.adapters.readers.html.page.parse import parse_html, parse_xhtml
 from bythebook.adapters.readers.html.page.visible import extract_visible_text
+from bythebook.adapters.readers.page_targets import PageTargets
 from bythebook.adapters.readers.plain_text import PlainText
 from bythebook.domain.books import Link
 from bythebook.errors import UnreadableBook
@@ -14,7 +15,7 @@ from bythebook.errors import UnreadableBook
 
 def _read(page: str | bytes) -> PlainText:
     plain = PlainText()
-    add_blocks(plain, parse_html(page), link=lambda href: Link(href, "there"))
+    add_blocks(plain, parse_html(page), targets=PageTargets(lambda href: Link(href, "there")))
     return plain
 
 
@@ -234,7 +235,7 @@ def test_a_text_is_cut_at_ids_and_nothing_is_lost() -> None:
     page = (
         "<h1>B</h1><section id=c1><h2>One</h2><p>a</p></section><h2><a id=c2></a>Two</h2><p>b</p>"
     )
-    pieces = split_blocks(parse_html(page), ["c1", "c2"], link=lambda _href: None)
+    pieces = split_blocks(parse_html(page), ["c1", "c2"], targets=PageTargets())
     assert {cut: plain.text for cut, plain in pieces.items()} == {
         "": "B",
         "c1": "One\n\na",

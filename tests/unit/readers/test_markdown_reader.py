@@ -540,7 +540,7 @@ def test_a_plain_folder_is_read_in_order_with_folders_as_chapters(tmp_path: Path
         "notes.txt": "No Markdown.",
     }
     book = read(make(tmp_path / "my-book", files), "https://robots.test/raw")
-    assert (book.reader, book.title) == ("Markdown folder", "my-book")
+    assert (book.reader, book.title) == ("Markdown folder", "Read me")
     assert [(d.document_id, d.chapter) for d in pages(book)] == [
         ("README", "Read me"),
         ("1_start", "Start"),

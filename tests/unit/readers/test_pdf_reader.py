@@ -445,3 +445,37 @@ def test_contents_and_index_keep_an_entry_to_a_line(tmp_path: Path) -> None:
     (listed,) = _blocks(document, "list")
     assert listed.split("\n")[0] == "1 Boats of the year . . . 8"
     assert len(listed.split("\n")) == 7
+
+
+def test_the_mark_of_a_footnote_is_set_apart_and_an_exponent_is_not(tmp_path: Path) -> None:
+    writer = PdfWriter()
+    parts = [
+        ("It holds a tuple", 0),
+        ("1", 4),
+        (", of area x", 0),
+        ("2", 4),
+        (" or less.", 0),
+        ("12", 4),
+        (" Then more.", 0),
+    ]
+    shown = " ".join(f"{rise} Ts /F0 {6 if rise else 10} Tf ({text}) Tj" for text, rise in parts)
+    writer.page().drawing.append(f"BT 72 700 Td {shown} ET")
+    (document,) = (
+        PdfReader().read(str(writer.save(tmp_path / "a.pdf")), title="T", base_url=None).documents
+    )
+    assert "It holds a tuple[1], of area x2 or less.[12] Then more." in document.read().text
+
+
+def test_text_written_from_right_to_left_is_in_reading_order(tmp_path: Path) -> None:
+    lines = ["שלום עולם טוב לכל קורא", "של הספר הזה על אנפה"]
+    writer = PdfWriter()
+    page = writer.page()
+    for number, line in enumerate(lines):
+        for place, letter in enumerate(line):
+            if letter != " ":  # each letter is drawn at its own place
+                code = chr(ord(letter) - 0x5D0 + 65)
+                page.text(400 - 8 * place, 700 - 14 * number, code, 12, "hebrew")
+    (document,) = (
+        PdfReader().read(str(writer.save(tmp_path / "a.pdf")), title="T", base_url=None).documents
+    )
+    assert document.read().text == f"T\n\n{' '.join(lines)}"

@@ -179,8 +179,8 @@ def test_pieces_that_occur_twice_are_found_in_their_order() -> None:
     ],
 )
 def test_a_unit_longer_than_a_quote_may_be_is_shown_whole_with_several_quotes(long: str) -> None:
-    passage = make_passage("First.", ("code", long))
-    evidence = Evidence(passage, passage.chunk.units[1], 0.9)
+    passage = make_passage(("code", long))
+    evidence = Evidence(passage, passage.chunk.units[0], 0.9)
     plan = Plan("standard_rag", "q", 5, None, None)
 
     async def run() -> list[Sentence]:

@@ -1,5 +1,6 @@
 // The reader page's own script: nothing here is needed to read; it spares reloads and waiting.
 import { followContents } from "./contents";
+import { offerCopy } from "./copy";
 import { dockWidget } from "./dock";
 import { findWhileTyping } from "./find";
 import { showMark, turnWithoutReload } from "./turn";
@@ -7,5 +8,9 @@ import { showMark, turnWithoutReload } from "./turn";
 dockWidget();
 followContents();
 findWhileTyping();
-turnWithoutReload(followContents);
+turnWithoutReload(() => {
+  followContents();
+  offerCopy();
+});
+offerCopy();
 showMark();

@@ -27,6 +27,18 @@ function present(children: Child[]): (Node | string)[] {
   return children.filter((child): child is Node | string => Boolean(child));
 }
 
+/** Copy text; where the page has no clipboard, by a field within `room`. */
+export async function copyText(text: string, room: HTMLElement): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const carrier = h("textarea", { class: "unseen", "aria-hidden": "true" });
+  carrier.value = text;
+  room.append(carrier);
+  carrier.select();
+  const done = document.execCommand("copy");
+  carrier.remove();
+  if (!done) throw new Error("not copied");
+}
+
 /** Draw an icon of 24 by 24 from the outline of one path; screen readers pass it by. */
 export function icon(path: string): SVGSVGElement {
   const space = "http://www.w3.org/2000/svg";

@@ -1,6 +1,6 @@
 // <script src="https://service/widget.js" data-book="..." async></script> puts the widget into a page.
 
-import { BythebookAsk, home } from "./element";
+import { BythebookAsk, home } from "./page/element";
 
 const NAME = "bythebook-ask";
 const script = document.currentScript as HTMLScriptElement | null;

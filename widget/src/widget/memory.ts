@@ -3,7 +3,7 @@
 // answer from it.
 
 import { type ChatResponse, citationsOf, record, type Section, sectionsOf, type Selected, selectedOf } from "./service";
-import { type Level, LEVELS, type Reason, REASONS } from "./verdict";
+import { type Level, LEVELS, type Reason, REASONS } from "./answer/verdict";
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -1,11 +1,12 @@
 // The conversation: its head, its turns, and the field to ask by.
 
-import { h, icon, ICONS } from "./dom";
+import type { BookNames } from "./answer/copies";
+import { type Host, Turn } from "./answer/turn";
+import { copyText, h, icon, ICONS } from "./dom";
 import type { Looks, Memory } from "./memory";
-import { scopeButtons } from "./scopes";
-import { Failure, type Scope, SCOPES, type Selected, type Service, type Thread } from "./service";
+import { firstWords, scopeButtons } from "./scopes";
+import { type Citation, Failure, type Scope, SCOPES, type Selected, type Service, type Thread } from "./service";
 import type { Strings, Words } from "./strings";
-import { firstWords, type Host, Turn } from "./turn";
 
 const MOST_QUESTION = 1000; // characters, as the service takes them
 
@@ -15,6 +16,7 @@ export interface PanelParts {
   memory: Memory;
   inline: boolean;
   title: string;
+  names: BookNames;
   announcer: HTMLElement;
   close(): void;
   released(): void; // the selection was let go
@@ -130,15 +132,16 @@ export class Panel implements Host {
     }
   }
 
-  async copy(text: string): Promise<void> {
-    if (navigator.clipboard) return navigator.clipboard.writeText(text);
-    const carrier = h("textarea", { class: "unseen", "aria-hidden": "true" });
-    carrier.value = text;
-    this.root.append(carrier);
-    carrier.select();
-    const done = document.execCommand("copy");
-    carrier.remove();
-    if (!done) throw new Error("not copied");
+  copy(text: string): Promise<void> {
+    return copyText(text, this.root);
+  }
+
+  get names(): BookNames {
+    return this.#parts.names;
+  }
+
+  section(citation: Citation): (() => Promise<string>) | null {
+    return this.#parts.service.section(citation);
   }
 
   feedback(requestId: string, helpful: boolean): Promise<void> {

@@ -134,6 +134,14 @@ export class Service {
     }
   }
 
+  /** Give the way to load the section that a quote stands in, if the service has its text. */
+  section({ document_id, char_start, link }: Citation): (() => Promise<string>) | null {
+    const book = this.book || /\/read\/([^/?#]+)\//.exec(link ?? "")?.[1];
+    if (!book || !document_id) return null;
+    const page = encodeURIComponent(document_id).replaceAll("%2F", "/");
+    return async () => (await this.#call("GET", `/read/${book}/${page}.txt?section_at=${char_start}`)).text();
+  }
+
   /** Say whether an answer helped. */
   async feedback(requestId: string, helpful: boolean): Promise<void> {
     await this.#call("POST", "/feedback", { request_id: requestId, helpful });

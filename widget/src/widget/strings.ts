@@ -12,7 +12,7 @@ const ENGLISH = {
   placeholderNext: "Ask on",
   send: "Ask",
   stop: "Stop",
-  hint: "Every sentence of an answer is quoted from the book. What the book does not say, it does not answer.",
+  hint: "Answers are passages of the book, with the sentences that answer marked. What the book does not say, it does not answer.",
   looking: "Looking in the book …",
   reading: "Reading the nearest passages …",
   answer: "Answer",
@@ -30,10 +30,12 @@ const ENGLISH = {
   reasonSection: "Only the section of your selection was read. The whole book may say more.",
   nearest: "Nearest sections",
   readOn: "Read on in the nearest sections",
-  quote: "Quote {n}",
   read: "Read it in the book",
   readQuote: "Read it in the book, quote {n}",
   yourSelection: "Your selection",
+  more: "Show more of this section",
+  less: "Show less",
+  notLoaded: "The section could not be loaded. Please try again.",
   high: "Clear match",
   medium: "Good match",
   low: "Weak match",
@@ -41,6 +43,11 @@ const ENGLISH = {
   passages_other: "{n} passages",
   nearestTo: "Nearest sections for “{part}”",
   copy: "Copy with citations",
+  copyAs: "Copy as",
+  markdown: "Markdown",
+  apa: "APA",
+  bibtex: "BibTeX",
+  copyCode: "Copy code",
   copied: "Copied",
   notCopied: "Your browser did not allow copying.",
   good: "Helpful",
@@ -55,6 +62,7 @@ const ENGLISH = {
   deleted: "The conversation is deleted.",
   notDeleted: "The conversation could not be deleted on the service. Please try again.",
   askAbout: "Ask about this",
+  tooLong: "To ask about a passage, select up to {most} characters. These are {n}.",
   scope: "Answer from",
   selection: "This passage",
   section: "This section",
@@ -91,7 +99,7 @@ const GERMAN: Strings = {
   placeholderNext: "Fragen Sie weiter",
   send: "Fragen",
   stop: "Anhalten",
-  hint: "Jeder Satz einer Antwort ist mit einem Zitat aus dem Buch belegt. Was das Buch nicht sagt, wird nicht beantwortet.",
+  hint: "Antworten sind Stellen aus dem Buch; die Sätze, die antworten, sind hervorgehoben. Was das Buch nicht sagt, wird nicht beantwortet.",
   looking: "Im Buch wird nachgesehen …",
   reading: "Die nächsten Stellen werden gelesen …",
   answer: "Antwort",
@@ -109,10 +117,12 @@ const GERMAN: Strings = {
   reasonSection: "Nur der Abschnitt Ihrer Auswahl wurde gelesen. Das ganze Buch sagt vielleicht mehr.",
   nearest: "Nächstgelegene Abschnitte",
   readOn: "Weiterlesen in den nächstgelegenen Abschnitten",
-  quote: "Zitat {n}",
   read: "Im Buch lesen",
   readQuote: "Im Buch lesen, Zitat {n}",
   yourSelection: "Ihre Auswahl",
+  more: "Mehr aus diesem Abschnitt",
+  less: "Weniger",
+  notLoaded: "Der Abschnitt konnte nicht geladen werden. Bitte versuchen Sie es noch einmal.",
   high: "Klarer Treffer",
   medium: "Guter Treffer",
   low: "Schwacher Treffer",
@@ -120,6 +130,11 @@ const GERMAN: Strings = {
   passages_other: "{n} Stellen",
   nearestTo: "Nächstgelegene Abschnitte zu „{part}“",
   copy: "Mit Zitaten kopieren",
+  copyAs: "Kopieren als",
+  markdown: "Markdown",
+  apa: "APA",
+  bibtex: "BibTeX",
+  copyCode: "Code kopieren",
   copied: "Kopiert",
   notCopied: "Ihr Browser hat das Kopieren nicht erlaubt.",
   good: "Hilfreich",
@@ -134,6 +149,7 @@ const GERMAN: Strings = {
   deleted: "Das Gespräch ist gelöscht.",
   notDeleted: "Das Gespräch konnte beim Dienst nicht gelöscht werden. Bitte versuchen Sie es noch einmal.",
   askAbout: "Dazu fragen",
+  tooLong: "Um zu einer Stelle zu fragen, wählen Sie bis zu {most} Zeichen aus. Das hier sind {n}.",
   scope: "Antwort aus",
   selection: "Dieser Stelle",
   section: "Diesem Abschnitt",
@@ -173,6 +189,11 @@ export class Words {
   /** Give a sentence, with what stands in braces filled in. */
   say(name: keyof Strings, fill: Record<string, string | number> = {}): string {
     return this.#table[name].replace(/\{(\w+)\}/g, (whole, key: string) => String(fill[key] ?? whole));
+  }
+
+  /** Write a large number as the language does. */
+  count(n: number): string {
+    return new Intl.NumberFormat(this.lang).format(n);
   }
 
   /** Count passages. */

@@ -24,7 +24,7 @@ from bythebook.adapters.library.damage import require_sound_copy
 from bythebook.domain.books import Book, Chunk, CutDocument, LiveBook
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import ByTheBookError, StoreFailed, UnknownBook
-from bythebook.ports import Embedder, Vector, Vectors
+from bythebook.ports import Embedder, LoadPicture, Vector, Vectors
 
 _UPSERT_BATCH = 256
 _IDS = "chunk_ids.txt"
@@ -169,7 +169,13 @@ class EdgeGenerationDraft:
                 edge.UpdateOperation.delete_points([chunk.chunk_id for chunk in chunks])
             )
 
-    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
+    def publish(
+        self,
+        book: Book,
+        documents: Sequence[CutDocument],
+        report: IngestReport,
+        load_picture: LoadPicture,
+    ) -> None:
         """Check the count, keep the texts, switch the pointer, remove older generations."""
         self._require_room(self._home)
         shard = self._opened()
@@ -186,7 +192,7 @@ class EdgeGenerationDraft:
         self._term_counts.save(self._home)
         (self._home / _IDS).write_text("\n".join(self._ids), "ascii")
         (self._home / _REVISION).write_text(INDEX_REVISION, "ascii")
-        self._folder.publish(book, documents, report)
+        self._folder.publish(book, documents, report, load_picture)
 
     def _require_room(self, shard: Path) -> None:
         """Refuse in time: a disk that fills up under a mapped file ends the process."""

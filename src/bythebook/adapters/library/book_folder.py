@@ -2,7 +2,8 @@
 
 books/<book>/current.json                the pointer: the live generation's manifest
 books/<book>/ingest.lock                 held while a run makes a new generation
-books/<book>/generations/<generation>/   shard/, documents/, cuts/, contents.json, report.json, checksums.json
+books/<book>/generations/<generation>/   shard/, documents/, cuts/, pictures/, contents.json, report.json,
+                                         checksums.json
 """
 
 import fcntl
@@ -18,7 +19,12 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from bythebook.adapters.library.book_json import book_from_json, book_to_json, report_to_json
-from bythebook.adapters.library.checksums import CHECKSUMS, checksums_text, load_checksums
+from bythebook.adapters.library.checksums import (
+    CHECKSUMS,
+    checksums_text,
+    load_checksums,
+    read_file,
+)
 from bythebook.adapters.library.damage import as_damaged, damaged_book, damaged_files
 from bythebook.adapters.library.generation_files import (
     load_cuts,
@@ -29,9 +35,11 @@ from bythebook.adapters.library.generation_files import (
     sync_folder,
     write_documents,
 )
+from bythebook.adapters.library.picture_files import PICTURE_NAME, PICTURES, write_pictures
 from bythebook.domain.books import Book, CutDocument, Document
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import BusyBook, DamagedBook, StoreFailed, UnknownBook, UnknownDocument
+from bythebook.ports import LoadPicture
 
 T = TypeVar("T")
 _BOOK_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -83,6 +91,18 @@ class BookFolder:
                 if entry["document_id"] == document_id:
                     return self._load(folder, entry["file"])
             raise UnknownDocument(f"The book {book_id!r} has no page {document_id!r}.")
+
+        return self._settled(book_id, find)
+
+    def picture(self, book_id: str, file: str) -> bytes:
+        """Give a picture of the live generation, or raise UnknownDocument."""
+        if not PICTURE_NAME.fullmatch(file):
+            raise _no_picture(book_id, file)
+
+        def find(folder: Path) -> bytes:
+            if not (folder / PICTURES / file).is_file():
+                raise _no_picture(book_id, file)
+            return read_file(folder, f"{PICTURES}/{file}")
 
         return self._settled(book_id, find)
 
@@ -165,10 +185,18 @@ class BookFolder:
                 if folder.is_dir() and not self.holds(book_id):
                     self._throw_away(folder)  # nothing came of it
 
-    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
-        """Keep the texts, switch the pointer, remove older generations."""
+    def publish(
+        self,
+        book: Book,
+        documents: Sequence[CutDocument],
+        report: IngestReport,
+        load_picture: LoadPicture,
+    ) -> None:
+        """Keep texts and pictures, switch the pointer, remove older generations."""
         folder = self.generation_folder(book)
         taken_over = write_documents(folder, documents, self._kept_files(book.book_id, report))
+        live = self._live_folder(book.book_id)
+        taken_over |= write_pictures(folder, documents, live, load_picture)
         replace_file(folder / "report.json", json.dumps(report_to_json(report), ensure_ascii=False))
         replace_file(folder / CHECKSUMS, checksums_text(folder))
         sync_folder(folder, taken_over)
@@ -176,6 +204,13 @@ class BookFolder:
             self.root / book.book_id / "current.json", json.dumps(book_to_json(book), indent=1)
         )
         self._sweep(book.book_id)
+
+    def _live_folder(self, book_id: str) -> Path | None:
+        try:
+            live = self._current(book_id)
+        except StoreFailed:
+            return None
+        return self.generation_folder(live) if live else None
 
     def _kept_files(self, book_id: str, report: IngestReport) -> dict[str, Path]:
         """Find where the live generation has the documents that the new one takes over."""
@@ -254,6 +289,10 @@ def _unknown(book_id: str) -> UnknownBook:
     return UnknownBook(
         f"There is no book {book_id!r}.", "`bythebook books list` shows those there are."
     )
+
+
+def _no_picture(book_id: str, file: str) -> UnknownDocument:
+    return UnknownDocument(f"The book {book_id!r} has no picture {file!r}.")
 
 
 def _busy(book_id: str) -> BusyBook:

@@ -1,9 +1,10 @@
 """Books, documents and chunks as plain JSON values, and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final, get_args
 
+from bythebook.adapters.library.mark_json import marks_from_json, marks_to_json
 from bythebook.domain.books import (
     Block,
     Book,
@@ -12,13 +13,14 @@ from bythebook.domain.books import (
     Document,
     LeftOut,
     Link,
+    MissingPicture,
     PageMark,
     Section,
     Skipped,
     Unit,
     UnitKind,
 )
-from bythebook.domain.reports import BrokenLink, DocumentReport, IngestReport
+from bythebook.domain.reports import BrokenLink, DocumentReport, IngestReport, LostPicture
 
 Json = Mapping[str, Any]
 _UNIT_KINDS: Final[tuple[UnitKind, ...]] = get_args(UnitKind)
@@ -35,8 +37,8 @@ def book_from_json(value: Json) -> Book:
 
 
 def document_to_json(document: Document) -> dict[str, Any]:
-    """Write a document with its blocks and sections."""
-    return asdict(document)
+    """Write a document with its blocks, sections and marks."""
+    return asdict(replace(document, marks=())) | {"marks": marks_to_json(document.marks)}
 
 
 def document_from_json(value: Json) -> Document:
@@ -55,6 +57,8 @@ def document_from_json(value: Json) -> Document:
         links=tuple(Link(**link) for link in value.get("links", ())),
         anchors=tuple(value.get("anchors", ())),
         left_out=tuple(LeftOut(**part) for part in value.get("left_out", ())),
+        marks=marks_from_json(value.get("marks", ())),
+        missing_pictures=tuple(MissingPicture(**one) for one in value.get("missing_pictures", ())),
     )
 
 
@@ -84,6 +88,9 @@ def report_from_json(value: Json) -> IngestReport:
             "documents": tuple(DocumentReport(**document) for document in value["documents"]),
             "skipped": tuple(Skipped(**part) for part in value["skipped"]),
             "broken_links": tuple(BrokenLink(**link) for link in value["broken_links"]),
+            "lost_pictures": tuple(
+                LostPicture(**picture) for picture in value.get("lost_pictures", ())
+            ),
             "warnings": tuple(value["warnings"]),
         }
     )

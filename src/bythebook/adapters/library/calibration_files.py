@@ -82,11 +82,7 @@ def _read(path: Path, *_seen: int) -> Calibration | None:
 
 
 def _from_json(value: Mapping[str, Any]) -> Calibration:
-    curve = tuple(
-        RiskPoint(*(_number(point[name]) for name in ("threshold", "answered", "false_answers")))
-        for point in value["curve"]
-    )
-    relevance = value["relevance"]
+    relevance, reached = value["relevance"], value.get("reached")
     return Calibration(
         generation=_text(value["generation"]),
         embedding_model=_text(value["embedding_model"]),
@@ -96,10 +92,16 @@ def _from_json(value: Mapping[str, Any]) -> Calibration:
         answer_from=_number(value["answer_from"]),
         own_questions=int(_number(value["own_questions"])),
         other_questions=int(_number(value["other_questions"])),
-        curve=curve,
+        curve=tuple(map(_risk_point, value["curve"])),
         changed=_number(value["changed"]),
         quick=value.get("quick", False) is True,
+        reached=None if reached is None else _risk_point(reached),
     )
+
+
+def _risk_point(value: Mapping[str, Any]) -> RiskPoint:
+    names = ("threshold", "answered", "false_answers")
+    return RiskPoint(*(_number(value[name]) for name in names))
 
 
 def _number(value: object) -> float:

@@ -62,6 +62,12 @@ class PrometheusMetrics:
             "model",
             "outcome",
         )
+        self._excerpts = counter(
+            "model_excerpts",
+            "Questions that went on without a language model: it failed, or no line of it stood.",
+            "model",
+            "reason",
+        )
         self._lost = counter("entries_lost", "Questions that were not recorded.")
         self._overloaded = counter("overloaded", "Questions refused because too many were waiting.")
         self._chunks = self._size("chunks", "Chunks of a book.")
@@ -89,6 +95,10 @@ class PrometheusMetrics:
     def count_model_sentence(self, model: str, *, dropped: bool) -> None:
         """Count a sentence that a language model proposed."""
         self._model_sentences.labels(model, "dropped" if dropped else "shown").inc()
+
+    def count_excerpt(self, model: str, *, failed: bool) -> None:
+        """Count a question that went on without a language model."""
+        self._excerpts.labels(model, "failed" if failed else "nothing stood").inc()
 
     def count_fault(self, fault: Fault) -> None:
         """Count a proposed sentence that was dropped, or whose quotes had to be put right."""

@@ -24,7 +24,7 @@ from bythebook.adapters.qdrant.sidecar_files import (
 from bythebook.domain.books import Book, Chunk, CutDocument, LiveBook
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import StoreFailed, UnknownBook, WrongEmbedder
-from bythebook.ports import Embedder, Vector, Vectors
+from bythebook.ports import Embedder, LoadPicture, Vector, Vectors
 
 
 class QdrantIndexWriter:
@@ -191,7 +191,13 @@ class QdrantGenerationDraft:
             self._open_collection().remove([chunk.chunk_id for chunk in chunks])
         )
 
-    def publish(self, book: Book, documents: Sequence[CutDocument], report: IngestReport) -> None:
+    def publish(
+        self,
+        book: Book,
+        documents: Sequence[CutDocument],
+        report: IngestReport,
+        load_picture: LoadPicture,
+    ) -> None:
         """Check the count, save the texts, switch alias and pointer; the run then removes older ones."""
         counted = self._client.run_blocking(self._open_collection().count())
         _require_count(counted, book, "Run ingest again.")
@@ -200,7 +206,7 @@ class QdrantGenerationDraft:
         self._client.run_blocking(self._collection.point_alias(self._book_id))
         self.closed = True
         # If this fails, the old generation stays live, and the sweep moves the alias back.
-        self._folder.publish(book, documents, report)
+        self._folder.publish(book, documents, report, load_picture)
 
     def _copy_live(self, book: Book) -> None:
         files = sidecar_folder(self._folder, book)

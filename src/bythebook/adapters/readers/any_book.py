@@ -4,34 +4,43 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from bythebook.adapters.readers.plugins import InstalledReaders
 from bythebook.adapters.readers.source_file import read_start
 from bythebook.domain.books import SourceBook
 from bythebook.errors import UnreadableBook
 from bythebook.ports import BookReader
 
-Kind = Literal["markdown", "rst", "html", "pdf", "epub", "site"]
+Kind = Literal["markdown", "asciidoc", "rst", "html", "pdf", "epub", "site"]
 _SUFFIXES: Mapping[str, Kind] = {
     ".md": "markdown", ".mdx": "markdown", ".markdown": "markdown", ".rst": "rst", ".rest": "rst",
+    ".ipynb": "markdown", ".qmd": "markdown", ".rmd": "markdown",
+    ".adoc": "asciidoc", ".asciidoc": "asciidoc", ".asc": "asciidoc",
     ".html": "html", ".htm": "html", ".xhtml": "html", ".pdf": "pdf", ".epub": "epub",
 }  # fmt: skip
 _NAMES: Mapping[Kind, str] = {
-    "markdown": "Markdown", "rst": "reStructuredText", "html": "HTML", "pdf": "PDF", "epub": "EPUB",
+    "markdown": "Markdown", "asciidoc": "AsciiDoc", "rst": "reStructuredText", "html": "HTML",
+    "pdf": "PDF", "epub": "EPUB",
 }  # fmt: skip
 # Files that identify the kind of book in a folder.
 _MARKER_FILES: Mapping[str, Kind] = {
     "SUMMARY.md": "markdown", "book.toml": "markdown", "docusaurus.config.js": "markdown",
     "docusaurus.config.ts": "markdown", "hugo.toml": "markdown", "hugo.yaml": "markdown",
+    "_toc.yml": "markdown", "myst.yml": "markdown", "_quarto.yml": "markdown",
+    "mkdocs.yml": "markdown", "antora.yml": "asciidoc",
     "conf.py": "rst", "index.rst": "rst",
 }  # fmt: skip
 _ABOUT_FILE = re.compile(
     r"(?i)(licen[cs]e|readme|changelog|contributing|notice|copying|authors)\b.*"
 )
 _IGNORED_FOLDERS = frozenset({"node_modules", "venv", "__pycache__"})
-_HELP = "Choose a folder of Markdown, reStructuredText or HTML, a PDF, an EPUB, or a web address."
+_HELP = (
+    "Choose a folder of Markdown, notebooks, AsciiDoc, reStructuredText or HTML, a PDF, an EPUB, "
+    "or a web address."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +48,13 @@ class AnyBookReader:
     """Reads books of every kind."""
 
     readers: Mapping[Kind, BookReader]
+    installed: InstalledReaders = field(default_factory=lambda: InstalledReaders(()))
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """List the book's documents in reading order; raise UnreadableBook with advice if that fails."""
+        added = self.installed.read(source, title=title, base_url=base_url)
+        if added is not None:
+            return added
         if "://" in source:
             if not re.match(r"https?://", source, re.IGNORECASE):
                 raise UnreadableBook(f"{source} is not a web address.", _HELP)
@@ -117,6 +130,6 @@ def _find_marker_kind(folder: Path) -> Kind | None:
 
 
 def _find_most_common_kind(counts: Counter[Kind]) -> Kind | None:
-    texts: list[Kind] = ["markdown", "rst", "html"]
+    texts: list[Kind] = ["markdown", "asciidoc", "rst", "html"]
     found = max(texts, key=lambda kind: counts[kind])
     return found if counts[found] else None

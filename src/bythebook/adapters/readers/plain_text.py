@@ -9,6 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from bythebook.adapters.readers.rich_text import RichText
 from bythebook.adapters.readers.source_file import replace_surrogates
 from bythebook.domain.books import (
     Block,
@@ -17,13 +18,15 @@ from bythebook.domain.books import (
     LeftOut,
     LeftOutReason,
     Link,
+    MissingPicture,
     PageMark,
     Section,
     SourceDocument,
 )
+from bythebook.domain.marks import Anchor, Mark, Picture
 
 MakeAnchor = Callable[[str], str]
-_PARSERS = ("docutils", "lxml", "markdown-it-py", "mdit-py-plugins", "pypdfium2")
+_PARSERS = ("docutils", "lxml", "markdown-it-py", "math-core", "mdit-py-plugins", "pypdfium2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class PlainText:
     links: list[Link] = field(default_factory=list)
     anchors: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    missing_pictures: list[MissingPicture] = field(default_factory=list)
     length: int = 0
 
     @property
@@ -67,27 +72,40 @@ class PlainText:
     def add(
         self,
         kind: BlockKind,
-        text: str,
+        text: str | RichText,
         *,
         level: int = 0,
         ordered: bool = False,
         language: str = "",
     ) -> None:
-        """Append a block after a blank line."""
+        """Append a block after a blank line; marks of an empty text that are pictures are kept."""
+        rich = RichText(text) if isinstance(text, str) else text
+        rich = rich.strip("\n" if kind == "code" else None)
+        start = self.next_start
+        self.marks += (mark.move(mark.start + start, mark.end + start) for mark in rich.marks)
+        text = rich.text
         if not text.strip():
             return
-        text = text.strip("\n") if kind == "code" else text.strip()
-        start = self.next_start
         self.parts.append(text if start == 0 else f"\n\n{text}")
         self.length = start + len(text)
         self.blocks.append(Block(kind, start, self.length, level, ordered, language))
 
-    def add_heading(self, title: str, level: int, anchor: str | None = None) -> None:
+    def add_heading(self, title: str | RichText, level: int, anchor: str | None = None) -> None:
         """Append a heading; what follows belongs to its section."""
-        title = " ".join(title.split())
-        if title:
-            self.headings.append(Heading(title, level, anchor, self.next_start))
-            self.add("heading", title, level=level)
+        rich = (RichText(title) if isinstance(title, str) else title).collapse()
+        if rich.text:
+            self.headings.append(Heading(rich.text, level, anchor, self.next_start))
+        self.add("heading", rich, level=level)
+
+    def add_anchor(self, *names: str) -> None:
+        """Record names that links lead to; their place is the next block."""
+        self.anchors.extend(names)
+        self.marks += (Anchor(self.next_start, self.next_start, name) for name in names)
+
+    def mark_blocks(self, mark: Mark) -> None:
+        """Mark all blocks from the start of a mark on, if there are any."""
+        if mark.start < self.length:
+            self.marks.append(mark.move(mark.start, self.length))
 
     def leave_out(self, reason: LeftOutReason, text: str) -> None:
         """Record visible text that is not part of the document, and why."""
@@ -126,7 +144,21 @@ def make_document(
         links=tuple(dict.fromkeys(plain.links)),
         anchors=tuple(dict.fromkeys((*plain.anchors, *([own] if own else [])))),
         left_out=tuple(plain.left_out),
+        marks=tuple(sorted(_list_marks(plain, own), key=lambda mark: (mark.start, -mark.end))),
+        missing_pictures=tuple(dict.fromkeys(plain.missing_pictures)),
     )
+
+
+def _list_marks(plain: PlainText, own_anchor: str) -> Iterator[Mark]:
+    """List the marks of a text; a picture in an empty block stands by itself."""
+    edges = {block.start for block in plain.blocks} | {plain.next_start}
+    for mark in plain.marks:
+        if isinstance(mark, Picture) and mark.start == mark.end and mark.start in edges:
+            yield replace(mark, display=True)
+        else:
+            yield mark
+    if own_anchor:
+        yield Anchor(0, 0, own_anchor)
 
 
 def compute_fingerprint(*parts: object) -> str:

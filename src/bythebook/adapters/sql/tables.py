@@ -37,7 +37,7 @@ from bythebook.domain.records import (
     ThreadState,
 )
 
-HEAD = "0003"  # the newest migration; a constant, so that opening does not load Alembic
+HEAD = "0004"  # the newest migration; a constant, so that opening does not load Alembic
 
 
 class UtcTime(TypeDecorator[datetime]):

@@ -6,14 +6,16 @@ a model chooses what to say and in which order, and the book says it.
 
 from collections.abc import Iterator, Sequence
 
-from bythebook.ask.compose.trim import MOST_QUOTE, place_of
+from bythebook.ask.compose.trim import MOST_CHARACTERS, quotable
 from bythebook.ask.guard import neutral
-from bythebook.domain.answers import Citation, Evidence, Sentence
+from bythebook.domain.answers import Citation, Draft, Evidence, Passage, Sentence
 from bythebook.domain.books import Unit
 
 # Of the chance to answer, which the judge shares among units: on pages held back, all but 2 in 100 sentences that
 # answer have as much, and of the others not half.
 LEAST_CHANCE = 0.003
+# A sentence that the judge rates as high answers by itself, whatever a model says of it.
+SURE_CHANCE = 0.1
 
 
 class BookWords:
@@ -21,9 +23,28 @@ class BookWords:
 
     def __init__(self, question: str, evidence: Sequence[Evidence], most: int | None) -> None:
         self._question = question
-        self._bearing = {place_of(one) for one in evidence if one.support >= LEAST_CHANCE}
+        self._bearing = {
+            (one.passage.chunk.chunk_id, one.unit.start)
+            for one in evidence
+            if one.support >= LEAST_CHANCE
+        }
+        self._sure = {
+            (one.passage.chunk.chunk_id, one.quote): one.unit.kind
+            for one in evidence
+            if one.support >= SURE_CHANCE
+        }
         self._most = most
+        self._room = MOST_CHARACTERS
         self._said: set[tuple[str, int]] = set()
+
+    def choose(self, draft: Draft) -> Iterator[Draft]:
+        """Yield the cited sentences that surely answer, in place of a line's wording, which is not shown."""
+        chosen = [
+            Draft(quote, ((passage, quote),), kind)
+            for passage, quote in draft.quotes
+            if (kind := self._sure.get((passage.chunk.chunk_id, quote)))
+        ]
+        yield from chosen or (draft,)
 
     def of(self, sentence: Sentence) -> Iterator[Sentence]:
         """Yield the whole units that a sentence quotes, if they are relevant to the question.
@@ -34,14 +55,15 @@ class BookWords:
             for unit in _find_quoted_units(citation):
                 place = citation.passage.chunk.chunk_id, unit.start
                 full = self._most is not None and len(self._said) >= self._most
-                shown = _cite(citation, unit)
+                words = citation.passage.chunk.text[unit.start : unit.end]
                 fresh = place in self._bearing and place not in self._said
-                if fresh and not full and self._may_show(shown.quote):
+                if fresh and not full and self._may_show(words):
                     self._said.add(place)
-                    yield Sentence(shown.quote, (shown,), unit.kind)
+                    self._room -= len(words)
+                    yield Sentence(words, tuple(_cite(citation.passage, unit)), unit.kind)
 
-    def _may_show(self, quote: str) -> bool:
-        return neutral(quote, self._question) == quote
+    def _may_show(self, words: str) -> bool:
+        return len(words) <= self._room and neutral(words, self._question) == words
 
 
 def _find_quoted_units(citation: Citation) -> Iterator[Unit]:
@@ -51,12 +73,10 @@ def _find_quoted_units(citation: Citation) -> Iterator[Unit]:
     return (unit for unit in chunk.units if unit.start < end and start < unit.end)
 
 
-def _cite(citation: Citation, unit: Unit) -> Citation:
-    """Quote a whole unit; of a unit that is too long, only what was quoted of it."""
-    chunk = citation.passage.chunk
-    start, end = unit.start, unit.end
-    if end - start > MOST_QUOTE:
-        start = max(start, citation.char_start - chunk.char_start)
-        end = min(end, citation.char_end - chunk.char_start, start + MOST_QUOTE)
-    text = chunk.text[start:end]
-    return Citation(citation.passage, text, chunk.char_start + start, chunk.char_start + end)
+def _cite(passage: Passage, unit: Unit) -> Iterator[Citation]:
+    """Quote a whole unit, a long one piece by piece."""
+    chunk, at = passage.chunk, unit.start
+    for piece in quotable(chunk.text[unit.start : unit.end]):
+        start = chunk.text.index(piece, at)
+        at = start + len(piece)
+        yield Citation(passage, piece, chunk.char_start + start, chunk.char_start + at)

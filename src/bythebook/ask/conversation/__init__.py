@@ -1,1 +1,1 @@
-"""A question in a conversation -> a question that stands alone."""
+"""What the turns of a conversation bring to a question, and what they were about."""

@@ -50,6 +50,7 @@ def accept_rewrite(plan: Plan, rewrite: Rewrite, turns: Sequence[Turn]) -> Plan:
     return replace(
         plan,
         question=question,
+        turns=plan.turns if question == plan.question else (),
         parts=tuple(QuestionPart(part, part) for part in parts) if sound else (),
     )
 

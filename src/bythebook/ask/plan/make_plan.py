@@ -2,7 +2,6 @@
 
 import re
 
-from bythebook.ask.conversation.standalone import standalone_question
 from bythebook.ask.plan.parts import split_parts
 from bythebook.domain.questions import Plan, Question
 
@@ -46,8 +45,8 @@ def make_plan(question: Question) -> Plan:
     selected, section = question.scope.selected_text, question.scope.section
     text = question.text.strip()
     overview = (selected is not None or section is not None) and bool(_OVERVIEW.fullmatch(text))
-    if selected is None and not overview:  # a selection is what a message sent with it is about
-        text = standalone_question(text, question.turns)
+    # A selection is what a message sent with it is about.
+    alone = selected is not None or overview
     parts = split_parts(text)
     return Plan(
         mode="selected_text_only" if selected is not None else "standard_rag",
@@ -61,5 +60,6 @@ def make_plan(question: Question) -> Plan:
         section=section,
         least_similarity=question.least_similarity,
         parts=parts if len(parts) <= question.top_k else (),  # each needs a passage of its own
+        turns=() if alone else question.turns,
         model=question.model,
     )

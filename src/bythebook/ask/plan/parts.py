@@ -1,11 +1,8 @@
-"""A question that asks several things -> its parts, each standing alone."""
+"""A question that asks several things -> its parts, each with what it refers to."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from bythebook.ask.conversation.phrases import noun_phrases
-from bythebook.ask.conversation.standalone import standalone_question
-from bythebook.domain.conversations import Turn
 from bythebook.domain.questions import QuestionPart
 
 MOST_PARTS = 3
@@ -36,7 +33,9 @@ _HANGS_TOGETHER = re.compile(
     |depend\w*|if|than|rather|know|say|said|says|mentions?|think|decides?|determines?|when\ and\ where)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_POINTS_NOWHERE = re.compile(r"\b(?:does|did|will|would|can) it take\b", re.IGNORECASE)
+_POINTS_NOWHERE = re.compile(
+    r"\b(?:does|did|will|would|can) it take\b|\b(?:I|we|you|one) do\Z", re.IGNORECASE
+)
 _POINTS = re.compile(
     r"\b(?:it|its|he|him|his|she|her|they|them|their|theirs|this|that|these|those|one|ones)\b",
     re.IGNORECASE,
@@ -49,12 +48,12 @@ def split_parts(question: str) -> tuple[QuestionPart, ...]:
     pieces = list(_pieces(question)) if len(question) <= MOST_CHARACTERS else []
     if not 1 < len(pieces) <= MOST_PARTS or not all(map(_asks, pieces)):
         return ()
+    if _POINTS.search(pieces[0]) or any(map(_POINTS_NOWHERE.search, pieces)):
+        return ()
     parts: list[QuestionPart] = []
     for piece in pieces:
-        alone = _standing_alone(piece, parts)
-        if alone is None or not list(noun_phrases(alone)):
-            return ()
-        parts.append(QuestionPart(f"{alone[0].upper()}{alone[1:]}?", piece))
+        before = parts[0].question if parts and _POINTS.search(piece) else ""
+        parts.append(QuestionPart(f"{piece[0].upper()}{piece[1:]}?", piece, before))
     return tuple(parts)
 
 
@@ -79,13 +78,3 @@ def _asks(clause: str) -> bool:
     ended = re.search(r"[.!;:]\s", clause)  # a statement next to the question
     words = len(clause.split())
     return words >= _FEWEST_WORDS and not ended and bool(_OPENS.match(clause))
-
-
-def _standing_alone(piece: str, before: Sequence[QuestionPart]) -> str | None:
-    """Replace a pronoun by what it refers to in earlier parts; None if that is unclear."""
-    if not before or not _POINTS.search(piece):
-        return piece
-    if _POINTS_NOWHERE.search(piece):
-        return None
-    alone = standalone_question(f"{piece}?", [Turn(part.question) for part in before])
-    return None if _POINTS.search(alone) else alone.rstrip("?")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bythebook.ask.read.verdict import SURE_FROM
+from bythebook.ask.read.verdict import CLEAR_FROM, SURE_FROM
 from bythebook.ask.retrieve.relevance import CHAT_BOUNDARY, on_scale
 from bythebook.domain.answers import (
     Answered,
@@ -19,8 +19,6 @@ from bythebook.ports import ChunkIndex, Vectors
 
 DIGITS = 4  # of a score: thresholds and levels use the rounded value that is shown
 SUFFICIENT_FROM, SUFFICIENT_CHUNKS = 0.75, 3
-HIGH_FROM, HIGH_CHUNKS = 0.85, 5
-MEDIUM_FROM, MEDIUM_CHUNKS = 0.75, 3
 
 
 def similarities(passages: Sequence[Passage]) -> list[float]:
@@ -78,22 +76,16 @@ def confidence_metrics(outcome: Outcome, vectors: Vectors | None) -> ConfidenceM
         max_similarity=most,
         num_chunks=len(scores),
         chunk_diversity=0.0 if vectors is None else diversity(vectors[rows]),
-        confidence_level=answer_level(passages, outcome.judgement) if answered else "insufficient",
+        confidence_level=answer_level(outcome.judgement) if answered else "insufficient",
         should_answer=answered,
     )
 
 
-def answer_level(passages: Sequence[Passage], judgement: Judgement) -> ConfidenceLevel:
-    """Name the level of an answer: by its passages, or of a selection by the judge's support."""
-    if any(passage.is_selection for passage in passages):
-        return "high" if judgement.answerable >= SURE_FROM else "medium"
-    scores = similarities(merge_duplicates(passages))
-    average = _mean(scores)
-    if average >= HIGH_FROM and len(scores) >= HIGH_CHUNKS:
+def answer_level(judgement: Judgement) -> ConfidenceLevel:
+    """Name how likely an answer is right, by the judge's chance: the same for every contract."""
+    if judgement.answerable >= CLEAR_FROM:
         return "high"
-    if average >= MEDIUM_FROM and len(scores) >= MEDIUM_CHUNKS:
-        return "medium"
-    return "low"  # the judge found the answer in the passages, however low their similarity
+    return "medium" if judgement.answerable >= SURE_FROM else "low"
 
 
 def diversity(vectors: Vectors) -> float:

@@ -6,6 +6,7 @@ from itertools import chain, zip_longest
 
 from bythebook.ask.read.verdict import Verdict
 from bythebook.domain.answers import Evidence, Judgement, PartEvidence, Passage
+from bythebook.domain.conversations import Turn
 from bythebook.domain.questions import Plan, QuestionPart
 
 DecidePart = Callable[[Plan], Awaitable[Verdict]]
@@ -16,7 +17,8 @@ async def decide_parts(plan: Plan, decide_part: DecidePart) -> Verdict | None:
     answered: list[tuple[QuestionPart, Verdict]] = []
     missing: list[str] = []
     for part in plan.parts:
-        verdict = await decide_part(replace(plan, question=part.question, parts=()))
+        turns = (*plan.turns, Turn(part.before)) if part.before else plan.turns
+        verdict = await decide_part(replace(plan, question=part.question, turns=turns, parts=()))
         if verdict.answers:
             answered.append((part, verdict))
         else:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bythebook.ask.read.follow_up import judge_follow_up
 from bythebook.ask.retrieve.passages import READ_AT_MOST
 from bythebook.ask.retrieve.relevance import QUERY_BOUNDARY, on_scale
 from bythebook.domain.answers import (
@@ -15,8 +16,9 @@ from bythebook.domain.questions import Plan
 from bythebook.ports import Judge
 
 REFUSE_BELOW = 0.30  # on contract A's scale: refused without reading
-ANSWER_FROM = 0.35  # probability of an answer; chosen on dev questions and on pages held back
-SURE_FROM = 0.5  # the same, where retrieval doubts
+ANSWER_FROM = 0.25  # probability of an answer; chosen for excerpts on dev questions
+SURE_FROM = 0.5  # the same, where retrieval doubts; below it an answer is cautious
+CLEAR_FROM = 0.75  # from here on nine in ten answers to dev questions were right
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Verdict:
     refusal_type: RefusalType | None  # None: there will be an answer
     judgement: Judgement = NOTHING_READ
     passages: tuple[Passage, ...] = ()
-    cautious: bool = False  # retrieval doubted, the judge did not
+    cautious: bool = False  # the reader should check the quotes
     missing: tuple[str, ...] = ()  # parts of the question that are not answered, as asked
 
     @property
@@ -49,12 +51,19 @@ async def decide(
     best = _best_score(passages)
     if best < REFUSE_BELOW:
         return Verdict("low_relevance")
-    judgement = await judge.judge(plan.question, passages[:READ_AT_MOST])
-    doubtful = best < QUERY_BOUNDARY
+    judgement = await _read(plan, passages[:READ_AT_MOST], judge)
+    doubtful = is_doubtful(passages)
     least = max(SURE_FROM, answer_from) if doubtful else answer_from
     if judgement.answerable < least or not judgement.evidence:
         return Verdict(refusal_after_reading(passages, doubtful=doubtful), judgement)
-    return Verdict(None, judgement, passages, cautious=doubtful)
+    cautious = doubtful or judgement.answerable < SURE_FROM
+    return Verdict(None, judgement, passages, cautious=cautious)
+
+
+async def _read(plan: Plan, passages: tuple[Passage, ...], judge: Judge) -> Judgement:
+    if plan.turns and any(passage.in_context for passage in passages):
+        return await judge_follow_up(judge, plan.question, plan.turns, passages)
+    return await judge.judge(plan.question, passages)
 
 
 def refusal_after_reading(passages: tuple[Passage, ...], *, doubtful: bool) -> RefusalType:
@@ -62,6 +71,11 @@ def refusal_after_reading(passages: tuple[Passage, ...], *, doubtful: bool) -> R
     if passages[0].is_selection:
         return "selected_text_missing"
     return "low_relevance" if doubtful else "insufficient_grounding"
+
+
+def is_doubtful(passages: tuple[Passage, ...]) -> bool:
+    """Return True if even the nearest passage is hardly about the question."""
+    return _best_score(passages) < QUERY_BOUNDARY
 
 
 def is_foreign(passages: tuple[Passage, ...]) -> bool:

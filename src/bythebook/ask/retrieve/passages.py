@@ -1,9 +1,11 @@
 """Plan -> passages: a search by meaning and by words, or the selection itself."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from bythebook.ask.retrieve.fusion import fuse
+from bythebook.ask.conversation.context import recall_context
+from bythebook.ask.retrieve.fusion import fuse, fuse_in_context, stands_alone
 from bythebook.domain.answers import SELECTED_TEXT, Hit, Passage
 from bythebook.domain.books import Book, Chunk
 from bythebook.domain.questions import Plan
@@ -49,6 +51,10 @@ async def find_passages(plan: Plan, ports: SearchPorts) -> tuple[Passage, ...]:
     hits = await find_hits(plan, books, ports)
     fitted = {book.book_id: fit.relevance for book in books if (fit := ports.calibrations.of(book))}
     passages = fuse(hits, ports.embedder.model_id, fitted)
+    if plan.turns and not stands_alone(passages):
+        joined = replace(plan, question=f"{recall_context(plan.turns)} {plan.question}")
+        more = await find_hits(joined, books, ports)
+        passages = fuse_in_context(hits, more, ports.embedder.model_id, fitted)
     if plan.overview:  # of a section: in reading order
         passages = tuple(sorted(passages, key=lambda passage: passage.chunk.char_start))
     return passages[: max(plan.top_k, READ_AT_MOST)]

@@ -3,8 +3,8 @@
 from bythebook.ask.read.confidence import has_sufficient_context, merge_duplicates, similarities
 from bythebook.ask.read.verdict import REFUSE_BELOW
 from bythebook.ask.retrieve.relevance import QUERY_BOUNDARY, RAG_BOUNDARY, on_scale
-from bythebook.ask.show.answer_text import answer_text
-from bythebook.ask.show.links import message_citation, quote_check, quote_link, section_url
+from bythebook.ask.show.answer_text import answer_text, key_citations, split_answer
+from bythebook.ask.show.links import message_citations, quote_check, quote_link, section_url
 from bythebook.ask.show.sources import MOST_QUOTES, Quality, answer_sources, retrieval_quality
 from bythebook.ask.show.wording import (
     DISCLAIMER,
@@ -29,8 +29,9 @@ __all__ = [
     "answer_sources",
     "answer_text",
     "has_sufficient_context",
+    "key_citations",
     "merge_duplicates",
-    "message_citation",
+    "message_citations",
     "number_citations",
     "on_scale",
     "quote_check",
@@ -40,4 +41,5 @@ __all__ = [
     "section_name",
     "section_url",
     "similarities",
+    "split_answer",
 ]

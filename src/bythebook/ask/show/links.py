@@ -2,9 +2,10 @@
 
 import re
 import zlib
+from collections.abc import Sequence
 from urllib.parse import quote as percent
 
-from bythebook.domain.answers import SELECTED_TEXT, Citation
+from bythebook.domain.answers import SELECTED_TEXT, Citation, Sentence
 from bythebook.domain.books import Chunk
 from bythebook.domain.records import MessageCitation
 
@@ -65,12 +66,24 @@ def _reader_page(chunk: Chunk, reader_url: str) -> str:
     return f"{reader_url}/read/{chunk.book_id}/{percent(chunk.document_id)}"
 
 
-def message_citation(sentence: int, citation: Citation, reader_url: str) -> MessageCitation:
-    """Write a citation as readers see it."""
+def message_citations(
+    sentences: Sequence[Sentence], reader_url: str, first: int = 0
+) -> tuple[MessageCitation, ...]:
+    """Write the citations of sentences, which are numbered from `first`, as readers see them."""
+    return tuple(
+        _message_citation(number, sentence, citation, reader_url)
+        for number, sentence in enumerate(sentences, first)
+        for citation in sentence.citations
+    )
+
+
+def _message_citation(
+    number: int, sentence: Sentence, citation: Citation, reader_url: str
+) -> MessageCitation:
     chunk = citation.passage.chunk
     selected = citation.passage.is_selection
     return MessageCitation(
-        sentence=sentence,
+        sentence=number,
         chunk_id=SELECTED_TEXT if selected else chunk.chunk_id,
         char_start=citation.char_start,
         char_end=citation.char_end,
@@ -80,4 +93,5 @@ def message_citation(sentence: int, citation: Citation, reader_url: str) -> Mess
         referenced_text=citation.quote,
         document_id=None if selected else chunk.document_id,
         link=None if selected else quote_link(citation, reader_url),
+        key=sentence.key,
     )

@@ -40,7 +40,7 @@ async def verify(
         if kind is None:
             for mended in dict.fromkeys(faults):
                 yield Fault(mended, dropped=False)
-            yield Sentence(draft.text, citations, draft.kind)
+            yield Sentence(draft.text, citations, draft.kind, key=draft.key)
         else:
             _log.debug("a sentence was dropped: %s", kind, extra={"sentence": draft.text})
             yield Fault(kind, dropped=True)

@@ -20,7 +20,7 @@ from pydantic import (
 
 from bythebook.ask.show import DISCLAIMER
 from bythebook.domain.answers import ConfidenceLevel
-from bythebook.http.contracts.fields import PLAIN, BookId, NearestSectionModel
+from bythebook.http.contracts.fields import FALLBACK, PLAIN, BookId, NearestSectionModel
 from bythebook.http.contracts.query import CitationModel, SelectedText
 
 MOST_CHUNK_TEXT = 500  # characters of a chunk that are shown
@@ -175,6 +175,9 @@ class ChatResponse(BaseModel):
     confidence_level: ConfidenceLevel
     should_answer: bool
     sentences: list[str] = Field(description="The sentences of the answer, each verified.")
+    key_sentences: list[int] = Field(
+        description="Indexes of the sentences that answer; the others are their context."
+    )
     citations: list[CitationModel] = Field(description="The quotes behind the sentences.")
     confidence_metrics: ConfidenceMetricsModel
     nearest_sections: list[NearestSectionModel] = Field(
@@ -185,6 +188,7 @@ class ChatResponse(BaseModel):
         description=f'What an answer of level low opens with: "{DISCLAIMER}"; '
         "and which parts of the question it does not answer.",
     )
+    fallback: bool = Field(default=False, description=FALLBACK)
 
     @model_validator(mode="after")
     def _agrees_with_its_metrics(self) -> Self:

@@ -8,7 +8,7 @@ from bythebook.ask.show import (
     answer_sources,
     answer_text,
     merge_duplicates,
-    message_citation,
+    message_citations,
     section_url,
     similarities,
 )
@@ -49,7 +49,7 @@ def to_content(
 ) -> ContentEvent:
     """Write the next sentence, with the separator from those already sent."""
     so_far = len(answer_text(sent))
-    citations = (message_citation(len(sent), one, reader_url) for one in sentence.citations)
+    citations = message_citations((sentence,), reader_url, len(sent))
     return ContentEvent(
         delta=opening + answer_text((*sent, sentence))[so_far:],
         citations=[to_citation(one) for one in citations],
@@ -70,12 +70,14 @@ def to_response(reply: Reply, threshold: float, reader_url: str) -> ChatResponse
         confidence_level=metrics.confidence_level,
         should_answer=metrics.should_answer,
         sentences=[sentence.text for sentence in answered.sentences] if answered else [],
+        key_sentences=list(answered.key_sentences) if answered else [],
         citations=[to_citation(one) for one in reply.citations],
         confidence_metrics=metrics,
         nearest_sections=to_nearest(outcome.nearest_sections)
         if isinstance(outcome, Refused)
         else [],
         disclaimer=answered.disclaimer if answered else None,
+        fallback=answered.fallback if answered else False,
     )
 
 

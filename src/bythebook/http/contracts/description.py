@@ -71,6 +71,7 @@ def read_examples() -> Mapping[str, Any]:
 def complete(description: _Object, examples: Mapping[str, Any]) -> _Object:
     """Add keys, headers and examples to a description."""
     description["components"]["securitySchemes"] = _SECURITY_SCHEMES
+    _drop_framework_errors(description)
     for route, operation in operations(description):
         guarded = not _WITHOUT_KEY & set(operation.get("tags", ()))
         if guarded:
@@ -81,6 +82,16 @@ def complete(description: _Object, examples: Mapping[str, Any]) -> _Object:
             _describe_events(response.get("content", {}).get("text/event-stream", {}))
             response["headers"] = _headers(status, guarded=guarded)
     return description
+
+
+def _drop_framework_errors(description: _Object) -> None:
+    """Remove the failures that FastAPI describes by itself: no route of ours answers in their shape."""
+    for _, operation in operations(description):
+        responses = operation["responses"]
+        if "HTTPValidationError" in json.dumps(responses.get("422")):
+            del responses["422"]
+    for name in ("HTTPValidationError", "ValidationError"):
+        description["components"].get("schemas", {}).pop(name, None)
 
 
 def operations(description: _Object) -> Iterator[tuple[str, _Object]]:

@@ -27,6 +27,9 @@ PLAIN = (NO_NUL, AfterValidator(_no_blank), Field(json_schema_extra={"pattern": 
 BookId = Annotated[str, Field(max_length=64), *PLAIN]
 
 
+FALLBACK = "True if the language model failed and the book's own excerpt answers, as configured."
+
+
 class NearestSectionModel(BaseModel):
     """Where to read on."""
 

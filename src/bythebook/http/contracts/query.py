@@ -11,12 +11,13 @@ from fastapi import APIRouter
 from fastapi.requests import Request
 from pydantic import UUID4, BaseModel, ConfigDict, Field, model_validator
 
-from bythebook.ask.show import message_citation, number_citations
+from bythebook.ask.show import message_citations
 from bythebook.domain.answers import Answered, Outcome, RefusalType
 from bythebook.domain.questions import Mode, Question, Scope
 from bythebook.domain.records import MessageCitation
 from bythebook.http.access.gate_routes import QuestionRoute, admit_session
 from bythebook.http.contracts.fields import (
+    FALLBACK,
     PLAIN,
     BookId,
     NearestSectionModel,
@@ -98,6 +99,9 @@ class CitationModel(BaseModel):
     char_start: int = Field(ge=0, description="Offset of the quote in the document's .txt.")
     char_end: int = Field(ge=0, description="Offset after its last character.")
     link: str | None = Field(None, description="Opens the book at the quote.")
+    key: bool = Field(
+        default=True, description="Whether its sentence answers, or is the context of one."
+    )
 
     @model_validator(mode="after")
     def _names_a_place(self) -> Self:
@@ -115,9 +119,14 @@ class GroundedAnswer(BaseModel):
     )
     mode: Mode = Field(description="Whether the book was searched, or a selection alone read.")
     sentences: list[str] = Field(min_length=1, description="The verified sentences, in order.")
+    key_sentences: list[int] = Field(
+        min_length=1,
+        description="Indexes of the sentences that answer; the others are their context.",
+    )
     disclaimer: str | None = Field(
         None, description="What an answer opens with that is cautious or partial."
     )
+    fallback: bool = Field(default=False, description=FALLBACK)
 
 
 class RefusalMessage(BaseModel):
@@ -222,12 +231,13 @@ def _answer(outcome: Answered, reader_url: str) -> GroundedAnswer:
     return GroundedAnswer(
         text=write_full_answer(outcome),
         citations=[
-            to_citation(message_citation(index, cited, reader_url))
-            for index, cited in number_citations(outcome.sentences)
+            to_citation(cited) for cited in message_citations(outcome.sentences, reader_url)
         ],
         mode=outcome.mode,
         sentences=[sentence.text for sentence in outcome.sentences],
+        key_sentences=list(outcome.key_sentences),
         disclaimer=outcome.disclaimer,
+        fallback=outcome.fallback,
     )
 
 

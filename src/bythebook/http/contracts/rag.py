@@ -101,7 +101,10 @@ class RagResponse(BaseModel):
     sources: list[SourceReference] = Field(
         description="One per page: the cited ones first, then others judged relevant, best first."
     )
-    model_used: str = Field(description="What answered.")
+    model_used: str = Field(
+        description="What answered: a language model, or `bythebook-extractive` where the book's own "
+        "excerpt does, also in a model's place."
+    )
     tokens_used: int = Field(ge=0, description="Prompt and completion; 0 without a model.")
     retrieval_count: int = Field(
         ge=0, description="Chunks retrieved, before they are merged by page."

@@ -13,8 +13,12 @@ from bythebook.http.access.page_origin import is_from_another_site
 from bythebook.http.contracts.incoming import incoming_question
 from bythebook.http.contracts.query import QueryRequest
 from bythebook.http.pages.failures import PageRoute, add_problem, check_admission
+from bythebook.http.pages.machines.listing import Listing
+from bythebook.http.pages.machines.routes import machines_router
 from bythebook.http.pages.reader.outline import Outlines
-from bythebook.http.pages.reader.routes import MayAsk, reader_router
+from bythebook.http.pages.reader.pictures import pictures_router
+from bythebook.http.pages.reader.routes import reader_router
+from bythebook.http.pages.reader.visitors import MayAsk
 from bythebook.http.pages.render import forbid_caching, render_page
 from bythebook.http.pages.reply import LinkNotice, Notice, PageReply, make_reply
 from bythebook.http.wire.leaving import work_while_connected
@@ -26,7 +30,7 @@ _RULES = QueryRequest.model_fields["query"].metadata
 _LONGEST: int = next(rule.max_length for rule in _RULES if hasattr(rule, "max_length"))
 
 
-def pages_router(answerer: Answerer) -> APIRouter:
+def pages_router(answerer: Answerer, listing: Listing) -> APIRouter:
     """Make the pages; they show what the contracts answer, by the same path."""
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
     library = answerer.ports.library
@@ -58,7 +62,10 @@ def pages_router(answerer: Answerer) -> APIRouter:
         reply, problem = await _answer(request, answerer, question, book)
         return add_problem(show(reply=reply), problem) if problem else show(reply=reply)
 
-    router.include_router(reader_router(answerer.ports, outlines))
+    ports = answerer.ports
+    router.include_router(machines_router(library, outlines, listing, ports.reader_url))
+    router.include_router(reader_router(ports, outlines, listing))
+    router.include_router(pictures_router(library))
     return router
 
 
@@ -72,7 +79,8 @@ async def _answer(
         return Notice("Please ask again", f"A question has at most {_LONGEST} characters."), None
     try:
         asked = incoming_question(request, "query", Question(question, Scope(book or None)))
-        return make_reply(await work_while_connected(request, answerer.collect(asked))), None
+        outcome = await work_while_connected(request, answerer.collect(asked))
+        return make_reply(outcome, answerer.ports.library), None
     except InputError as error:
         return Notice("Please ask again", error.what), None
     except PartFailed as error:

@@ -18,6 +18,9 @@ def render_report(report: IngestReport) -> str:
             "Skipped": [f"{part.name}: {part.reason}" for part in report.skipped],
             "Notes": report.warnings,
             "Broken links": [f"{link.document_id} → {link.target}" for link in report.broken_links],
+            "Pictures not shown": [
+                f"{one.document_id}: {one.target}: {one.reason}" for one in report.lost_pictures
+            ],
         },
         left_out=[(reason, f"{count:,}") for reason, count in report.left_out.items()],
         tables={

@@ -1,13 +1,17 @@
 """What a page shows in reply to a question: an answer, a refusal or a notice, each by a template."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import count
 from typing import ClassVar, Protocol
 
-from bythebook.ask.show import advice, number_citations, quote_link
+from markupsafe import Markup
+
+from bythebook.ask.show import advice, quote_link, split_answer
 from bythebook.domain.answers import HEAD_ROW, Answered, Citation, NearestSection, Refused, Sentence
 from bythebook.http.contracts.query import REFUSAL_MESSAGES
+from bythebook.http.pages.rich_quotes import render_quote, render_sentence
+from bythebook.ports import Library
 
 
 class PageReply(Protocol):
@@ -35,11 +39,26 @@ class LinkNotice:
 
 
 @dataclass(frozen=True, slots=True)
-class NumberedSentence:
-    """A sentence with the numbers of its quotes."""
+class Quote:
+    """A numbered quote, with the link that opens the book at it."""
+
+    number: int
+    citation: Citation
+    words: Markup  # as the author set them
+
+    @property
+    def link(self) -> str:
+        """Where the book has the quote."""
+        return quote_link(self.citation, "")
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedSentence:
+    """A sentence with its quotes; one that is the context of others has none."""
 
     sentence: Sentence
-    numbers: Sequence[int]
+    quotes: Sequence[Quote]
+    words: Markup  # as the author set them
 
     @property
     def list_number(self) -> str:
@@ -57,7 +76,7 @@ class SentenceGroup:
     """Sentences shown together, as the book shows them: paragraphs, a list, a table, code."""
 
     kind: str
-    members: Sequence[NumberedSentence]
+    members: Sequence[QuotedSentence]
 
     @property
     def is_ordered(self) -> bool:
@@ -66,13 +85,36 @@ class SentenceGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Sentences of one passage, under the line that says where it stands."""
+
+    source: Citation  # the first that answers
+    groups: Sequence[SentenceGroup]
+
+    @property
+    def link(self) -> str:
+        """Where the book has the sentence that answers."""
+        return quote_link(self.source, "")
+
+    @property
+    def unseen_quotes(self) -> Sequence[Quote]:
+        """The quotes behind sentences that are in other words than the book's."""
+        return [
+            quote
+            for group in self.groups
+            for member in group.members
+            for quote in member.quotes
+            if quote.citation.quote not in member.sentence.text
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerReply:
-    """An answer, each sentence with numbers that lead to its quotes below."""
+    """An answer: excerpts, in which each sentence that answers has a number that opens the book at it."""
 
     template: ClassVar[str] = "answer.html"
     disclaimer: str | None
-    groups: Sequence[SentenceGroup]
-    quotes: Sequence[tuple[Citation, str]]  # each with its link
+    excerpts: Sequence[Excerpt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +127,55 @@ class RefusalReply:
     nearest_sections: Sequence[NearestSection]
 
 
-def make_reply(outcome: Answered | Refused) -> AnswerReply | RefusalReply:
+def make_reply(outcome: Answered | Refused, library: Library) -> AnswerReply | RefusalReply:
     """Choose what to show of an outcome."""
     if isinstance(outcome, Refused):
         message = REFUSAL_MESSAGES[outcome.refusal_type]
         return RefusalReply(message, advice(outcome), outcome.nearest_sections)
-    cited = number_citations(outcome.sentences)
-    numbered = [
-        NumberedSentence(sentence, [n for n, (owner, _) in enumerate(cited, 1) if owner == index])
-        for index, sentence in enumerate(outcome.sentences)
-    ]
-    groups = groupby(numbered, key=lambda member: member.sentence.kind)
-    return AnswerReply(
-        outcome.disclaimer,
-        [SentenceGroup(kind, list(members)) for kind, members in groups],
-        [(citation, quote_link(citation, "")) for _, citation in cited],
-    )
+    return AnswerReply(outcome.disclaimer, list(_cut_excerpts(outcome.sentences, library)))
+
+
+def _cut_excerpts(sentences: Sequence[Sentence], library: Library) -> Iterator[Excerpt]:
+    """Group an answer by the passages that it shows."""
+    groups: list[SentenceGroup] = []
+    for group in _group_sentences(sentences, library):
+        if groups and _chunk_of(groups[-1]) != _chunk_of(group):
+            yield Excerpt(_source_of(groups), groups)
+            groups = []
+        groups.append(group)
+    if groups:
+        yield Excerpt(_source_of(groups), groups)
+
+
+def _chunk_of(group: SentenceGroup) -> str:
+    return group.members[0].sentence.citations[0].passage.chunk.chunk_id
+
+
+def _source_of(groups: Sequence[SentenceGroup]) -> Citation:
+    members = [member for group in groups for member in group.members]
+    keys = [member for member in members if member.sentence.key]
+    return (keys or members)[0].sentence.citations[0]
+
+
+def _group_sentences(sentences: Sequence[Sentence], library: Library) -> Iterator[SentenceGroup]:
+    """Group sentences as the book sets them: by paragraph, list and table."""
+    members: list[QuotedSentence] = []
+    numbers = count(1)
+    for sentence, (between, _) in zip(sentences, split_answer(sentences), strict=True):
+        if members and between == "\n\n":
+            yield SentenceGroup(members[0].sentence.kind, members)
+            members = []
+        quotes = list(_number_quotes(sentence, numbers, library))
+        members.append(QuotedSentence(sentence, quotes, render_sentence(sentence, library)))
+    if members:
+        yield SentenceGroup(members[0].sentence.kind, members)
+
+
+def _number_quotes(sentence: Sentence, numbers: Iterator[int], library: Library) -> Iterator[Quote]:
+    """Number a sentence that answers once; if it is in other words than the book's, each of its quotes."""
+    if not sentence.key:
+        return
+    verbatim = all(one.quote in sentence.text for one in sentence.citations)
+    shown = sentence.citations[:1] if verbatim else sentence.citations
+    for citation in shown:
+        yield Quote(next(numbers), citation, render_quote(citation, library))

@@ -73,6 +73,7 @@ _KIND_OF_STATUS: Mapping[int, ProblemKind] = {
     413: "payload_too_large",
 }
 FAILURES: Mapping[int, str] = {
+    400: "A field is not valid; the message names it.",
     401: "No key was given, or it is unknown, revoked or expired.",
     403: "The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy "
     "or from another site.",

@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from bythebook.errors import ByTheBookError, Stopping
 from bythebook.http.wire.draining import STOPPING, Draining
 from bythebook.http.wire.leaving import wait_for_disconnect
-from bythebook.http.wire.problems import ProblemKind, problem_of
+from bythebook.http.wire.problems import Problem, ProblemKind, problem_of
 
 HEARTBEAT_SECONDS = 15.0
 MOST_UNSENT = 100  # events: several times those of any answer, so that a slow reader blocks nothing
@@ -23,6 +23,19 @@ _HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # the latte
 _log = logging.getLogger("bythebook.http")
 
 EventName = Literal["retrieval", "content", "done", "error"]
+
+
+class WireEvent(Protocol):
+    """What a stream sends."""
+
+    @property
+    def ends(self) -> bool:
+        """True for the last event of a stream."""
+        ...
+
+    def encode(self) -> bytes:
+        """Write the event as text/event-stream."""
+        ...
 
 
 class StreamError(BaseModel):
@@ -49,6 +62,11 @@ class StreamEvent:
         return f"event: {self.name}\ndata: {self.content.model_dump_json()}\n\n".encode()
 
 
+def error_event(problem: Problem) -> StreamEvent:
+    """Write a failure as the last event of a stream."""
+    return StreamEvent("error", StreamError(error=problem.kind, message=problem.message))
+
+
 class EventStream(StreamingResponse):
     """Streams events as they come; a failure before the first is an HTTP error.
 
@@ -60,15 +78,18 @@ class EventStream(StreamingResponse):
 
     def __init__(
         self,
-        events: AsyncGenerator[StreamEvent],
+        events: AsyncGenerator[WireEvent],
         draining: Draining,
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        *,
+        write_failure: Callable[[Problem], WireEvent] = error_event,
     ) -> None:
         super().__init__((), headers=_HEADERS)
         self._events = events
         self._draining = draining
         self._heartbeat_seconds = heartbeat_seconds
-        self._steps: asyncio.Queue[StreamEvent | Exception] = asyncio.Queue()
+        self._write_failure = write_failure
+        self._steps: asyncio.Queue[WireEvent | Exception] = asyncio.Queue()
         self._room = asyncio.Semaphore(MOST_UNSENT)
         self._started = False
 
@@ -113,7 +134,7 @@ class EventStream(StreamingResponse):
             await _send(send, step.encode())
         await _send(send, b"", more=False)
 
-    async def _next(self, send: Send) -> StreamEvent:
+    async def _next(self, send: Send) -> WireEvent:
         """Wait for an event; send a keep-alive if it takes long."""
         while True:
             try:
@@ -124,14 +145,11 @@ class EventStream(StreamingResponse):
                 await _send(send, _HEARTBEAT)
             else:
                 self._room.release()
-                return step if isinstance(step, StreamEvent) else _failure(step)
-
-
-def _failure(error: Exception) -> StreamEvent:
-    if not isinstance(error, ByTheBookError):
-        _log.error("a stream failed", exc_info=error)
-    problem = problem_of(error)
-    return StreamEvent("error", StreamError(error=problem.kind, message=problem.message))
+                if not isinstance(step, Exception):
+                    return step
+                if not isinstance(step, ByTheBookError):
+                    _log.error("a stream failed", exc_info=step)
+                return self._write_failure(problem_of(step))
 
 
 async def _send(send: Send, body: bytes, *, more: bool = True) -> None:

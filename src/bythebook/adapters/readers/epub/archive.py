@@ -62,21 +62,28 @@ class Archive:
 
     def read(self, name: str) -> bytes:
         """Decompress one member, or raise UnreadableBook."""
-        member = self._members.get(name)
-        if member is None:
-            raise UnreadableBook(f"{name} is not in the EPUB.", REPLACE_EPUB)
-        self._check(member)
-        try:
-            content = b"".join(self._iterate_pieces(member))
-        except (
-            zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error,
-        ) as error:  # fmt: skip
-            raise UnreadableBook(f"{name} is damaged in the EPUB.", REPLACE_EPUB) from error
+        content = self._decompress(name, MAX_MEMBER_BYTES)
         self._total += len(content) - self._sizes.get(name, 0)
         self._sizes[name] = len(content)
         if self.is_spent:
             raise self._too_much()
         return content
+
+    def read_picture(self, name: str, most: int) -> bytes:
+        """Decompress a picture, which does not count as text, or raise UnreadableBook."""
+        return self._decompress(name, most)
+
+    def _decompress(self, name: str, most: int) -> bytes:
+        member = self._members.get(name)
+        if member is None:
+            raise UnreadableBook(f"{name} is not in the EPUB.", REPLACE_EPUB)
+        self._check(member)
+        try:
+            return b"".join(self._iterate_pieces(member, most))
+        except (
+            zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error,
+        ) as error:  # fmt: skip
+            raise UnreadableBook(f"{name} is damaged in the EPUB.", REPLACE_EPUB) from error
 
     def _too_much(self) -> UnreadableBook:
         packed = self.path.stat().st_size
@@ -102,10 +109,10 @@ class Archive:
                 f"{name} uses a compression that EPUB does not allow.", REPLACE_EPUB
             )
 
-    def _iterate_pieces(self, member: zipfile.ZipInfo) -> Iterator[bytes]:
+    def _iterate_pieces(self, member: zipfile.ZipInfo, limit: int) -> Iterator[bytes]:
         """Decompress in small steps, because the sizes in the directory may be wrong."""
         total = 0
-        most = min(MAX_MEMBER_BYTES, max(_SMALL, member.compress_size * MAX_RATIO))
+        most = min(limit, max(_SMALL, member.compress_size * MAX_RATIO))
         with self._zip.open(member) as opened:
             while piece := opened.read(1 << 16):
                 total += len(piece)

@@ -15,6 +15,8 @@ from bythebook.adapters.readers.plain_text import compute_fingerprint, fold_to_a
 _TAG = re.compile(r"<[A-Za-z][^<>=]{0,200}=[^<>]{0,4000}>")
 _ID = re.compile(r"""\s(?:(?:xml:)?id|name)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _HREF = re.compile(r"""\shref\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_IMAGE = re.compile(r"<(?:\w+:)?ima?ge?\b", re.IGNORECASE)
+_PICTURE = re.compile(r"""\s(?:src|(?:xlink:)?href)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _TITLE = re.compile(r"<title[^<>]*>([^<]{1,500})</title>", re.IGNORECASE)
 _ALT = re.compile(r"""\salt\s*=\s*["'][^"'<>]*\w""")
 _NAME = re.compile(r"</?([A-Za-z][\w:-]{0,20})")
@@ -33,6 +35,7 @@ class Scan:
     text_start: int | None  # None for a file of images
     title: str  # from its head
     content_hash: str  # equal for equal bytes
+    pictures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +55,19 @@ def scan(content: bytes) -> Scan:
     check_size(text)
     ids: dict[str, int] = {}
     references: dict[str, None] = {}
+    pictures: dict[str, None] = {}
     for tag in _TAG.finditer(text):
         for match in _ID.finditer(tag.group()):
             ids.setdefault(html.unescape(match.group(1) or match.group(2) or ""), tag.start())
         for match in _HREF.finditer(tag.group()):
             references[html.unescape(match.group(1) or match.group(2) or "")] = None
+        for match in _PICTURE.finditer(tag.group()) if _IMAGE.match(tag.group()) else ():
+            pictures[html.unescape(match.group(1) or match.group(2) or "")] = None
     named = _TITLE.search(text)
     title = " ".join(html.unescape(named.group(1)).split()) if named else ""
-    return Scan(ids, tuple(references), _find_text_start(text), title, compute_fingerprint(content))
+    mark = compute_fingerprint(content)
+    shown = tuple(pictures)
+    return Scan(ids, tuple(references), _find_text_start(text), title, mark, shown)
 
 
 def list_parts(

@@ -18,6 +18,13 @@ from bythebook.adapters.readers.epub.parts import DocumentPart, PartFinder, Scan
 from bythebook.adapters.readers.html.page.blocks import split_blocks
 from bythebook.adapters.readers.html.page.parse import parse_xhtml
 from bythebook.adapters.readers.html.page.visible import extract_visible_text, get_kinds
+from bythebook.adapters.readers.page_targets import PageTargets
+from bythebook.adapters.readers.pictures.shelf import (
+    MAX_BYTES,
+    KeptPicture,
+    PictureShelf,
+    miss_picture,
+)
 from bythebook.adapters.readers.plain_text import (
     Place,
     PlainText,
@@ -26,7 +33,15 @@ from bythebook.adapters.readers.plain_text import (
     make_github_anchor,
 )
 from bythebook.adapters.readers.source_file import make_folder_url, skip_unreadable
-from bythebook.domain.books import Document, LeftOut, Link, Skipped, SourceBook, SourceDocument
+from bythebook.domain.books import (
+    Document,
+    LeftOut,
+    Link,
+    MissingPicture,
+    Skipped,
+    SourceBook,
+    SourceDocument,
+)
 from bythebook.errors import UnreadableBook
 
 _NAVIGATION_KINDS = frozenset({"toc", "landmarks", "page-list"})
@@ -70,6 +85,7 @@ def _open_book(archive: Archive, title: str | None, base: str) -> SourceBook:
         tuple(book.make_source_document(part) for part in parts),
         (*package.skipped, *skipped),
         tuple(warnings),
+        book.pictures.load,
     )
 
 
@@ -99,6 +115,7 @@ class _OpenEpub:
     parts: Sequence[DocumentPart]
     finders: dict[str, PartFinder] = field(default_factory=dict)
     file_hashes: dict[str, str] = field(default_factory=dict)
+    pictures: PictureShelf = field(default_factory=PictureShelf)
     last: tuple[str, dict[str, PlainText]] = ("", {})  # a file is parsed once for all its parts
 
     def __post_init__(self) -> None:
@@ -119,8 +136,9 @@ class _OpenEpub:
         """Return a hash that changes with a file, its parts or its link targets."""
         known = self.scans[name]
         links = [self.find_link(name, reference) for reference in known.references]
+        shown = [self.find_picture(name, target) for target in known.pictures]
         return compute_fingerprint(
-            known.content_hash, [part.cut for part in self.finders[name].parts], links
+            known.content_hash, [part.cut for part in self.finders[name].parts], links, shown
         )
 
     def read_document(self, part: DocumentPart) -> Document:
@@ -157,6 +175,15 @@ class _OpenEpub:
             return Link(reference, finder.find_part(anchor).document_id, anchor)
         return None if name in self.archive else Link(reference, "", anchor)
 
+    def find_picture(self, origin: str, target: str) -> KeptPicture | MissingPicture | None:
+        """Find the picture that a file shows."""
+        if (found := self.pictures.find(target)) is not None:
+            return found
+        name = resolve_member(target, origin)
+        if name not in self.archive:
+            return miss_picture(target, "It is not in the EPUB.")
+        return self.pictures.keep(name, target, partial(self.archive.read_picture, name, MAX_BYTES))
+
     def _read_texts(self, name: str) -> dict[str, PlainText]:
         last_name, texts = self.last
         if last_name == name:
@@ -169,7 +196,9 @@ class _OpenEpub:
                 nav.remove(child)
             nav.text = None
         cuts = [part.cut for part in self.finders[name].parts if part.cut]
-        texts = split_blocks(root, cuts, link=partial(self.find_link, name))
+        url = urljoin(self.base, quote(name)) if self.base else ""
+        targets = PageTargets(partial(self.find_link, name), partial(self.find_picture, name), url)
+        texts = split_blocks(root, cuts, targets=targets)
         for text in words:
             texts[""].leave_out("navigation", text)
         self.last = (name, texts)
@@ -188,9 +217,15 @@ class _OpenEpub:
 
 def _add_heading(title: str, plain: PlainText) -> PlainText:
     """Add a heading to a text without one."""
-    headed = PlainText(links=plain.links, anchors=plain.anchors, left_out=plain.left_out)
+    headed = PlainText(
+        links=plain.links,
+        anchors=plain.anchors,
+        left_out=plain.left_out,
+        missing_pictures=plain.missing_pictures,
+    )
     headed.add_heading(title, 1)
     shift = headed.next_start
+    headed.marks += (mark.move(mark.start + shift, mark.end + shift) for mark in plain.marks)
     if plain.parts:
         headed.parts += [f"\n\n{plain.parts[0]}", *plain.parts[1:]]
         headed.length = shift + plain.length

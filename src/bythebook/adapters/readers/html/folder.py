@@ -22,13 +22,18 @@ from bythebook.adapters.readers.html.folder_files import (
     make_key,
     read_content,
 )
+from bythebook.adapters.readers.pictures.shelf import (
+    KeptPicture,
+    PictureShelf,
+    find_picture_file,
+)
 from bythebook.adapters.readers.source_file import (
     make_folder_url,
     replace_surrogates,
     require_path,
     skip_unreadable,
 )
-from bythebook.domain.books import Skipped, SourceBook
+from bythebook.domain.books import MissingPicture, Skipped, SourceBook
 from bythebook.errors import UnreadableBook
 
 _MENU = "toc.html"
@@ -60,6 +65,7 @@ class _FolderBook:
         self._links = FolderLinks(iter(names), base)
         self._surveyor = Surveyor(self._links.find_page)
         self._pages: list[WebPage] = []
+        self._pictures = PictureShelf()
         self._skipped: list[Skipped] = []
         self._generated: list[str] = []  # left out because they are not part of the book
         self._aliases: dict[str, str] = {}
@@ -86,12 +92,32 @@ class _FolderBook:
             aliases=aliases,
             menu=self._menu,
             contents=self._contents,
+            find_picture=self._find_picture,
         )
         name = title or find_site_title(pages) or self._root.resolve().name
         reader = "HTML file" if self._is_single else "HTML folder"
         warnings = warn_left_out(self._generated)
         documents = make_source_documents(book)
-        return SourceBook(name, reader, self._base, documents, tuple(self._skipped), warnings)
+        return SourceBook(
+            name,
+            reader,
+            self._base,
+            documents,
+            tuple(self._skipped),
+            warnings,
+            self._pictures.load,
+        )
+
+    def _find_picture(self, page: WebPage, target: str) -> KeptPicture | MissingPicture:
+        """Find the picture that a page shows, by its place in the folder."""
+
+        def list_places(_path: str) -> list[Path]:
+            found = self._links.find_path(page.address, page.summary.base, target)
+            inside = found[0].strip("/") if found else ""
+            # A site may have been built for a path below its host's root.
+            return [self._root / name for name in (inside, inside.partition("/")[2]) if name]
+
+        return find_picture_file(self._pictures, target, self._root, list_places)
 
     def _add_file(self, file: Path, name: str) -> None:
         """Survey a file and add it to the book if it is one of its pages."""

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from bythebook.adapters.readers.markdown.pages import SourceFile
 from bythebook.adapters.readers.markdown.syntax.front_matter import split_front_matter
+from bythebook.adapters.readers.notebook.cells import MAX_NOTEBOOK_BYTES, write_cells
 from bythebook.adapters.readers.source_file import (
     decode_text,
     is_storable,
@@ -39,7 +40,12 @@ def load_file(path: Path, root: Path) -> SourceFile:
         raise UnreadableBook(
             f"The file name {str(path)!r} is not UTF-8.", "Rename the file, then run ingest again."
         )
-    front, body = split_front_matter(load_text(path), path)
+    if path.suffix.lower() == ".ipynb":
+        text = decode_text(_load_bytes(path, MAX_NOTEBOOK_BYTES), str(path))
+        front: dict[str, object] = {}
+        body = write_cells(text, path.name)
+    else:
+        front, body = split_front_matter(load_text(path), path)
     return SourceFile(path, PurePosixPath(os.path.relpath(path, root)), front, body)
 
 
@@ -54,16 +60,16 @@ def load_text(path: Path) -> str:
     return text
 
 
-def _load_bytes(path: Path) -> bytes:
+def _load_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
     try:
         # Otherwise opening a pipe would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, "rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+            raw = file.read(limit + 1)
     except OSError as error:
         raise make_open_error(path, error) from error
-    if len(raw) > MAX_BYTES:
+    if len(raw) > limit:
         raise UnreadableBook(
-            f"{path} is larger than {MAX_BYTES // 1_000_000} MB.", "Split it into smaller pages."
+            f"{path} is larger than {limit // 1_000_000} MB.", "Split it into smaller pages."
         )
     return raw

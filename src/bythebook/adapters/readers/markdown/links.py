@@ -4,13 +4,17 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from bythebook.adapters.readers.markdown.pages import MarkdownPage, SourceFile
 from bythebook.adapters.readers.markdown.tree import Tree, is_markdown
-from bythebook.domain.books import Link
+from bythebook.adapters.readers.notebook.pictures import OUTPUT_PICTURE, load_output
+from bythebook.adapters.readers.pictures.shelf import KeptPicture, PictureShelf, find_picture_file
+from bythebook.adapters.readers.source_file import is_file_inside
+from bythebook.domain.books import Link, MissingPicture
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _CANDIDATES = (  # required text, and a pattern for the target
@@ -19,6 +23,12 @@ _CANDIDATES = (  # required text, and a pattern for the target
     ("href", re.compile(r"""href\s*=\s*["']?\{?["']?([^"'\s>}]+)""")),
     (" to=", re.compile(r"""\sto=["']?\{?["']?([^"'\s>}]+)""")),
 )
+PICTURE_CANDIDATES = re.compile(
+    r"""(?:\]\(\s*<?|\]:\s*<?|\bsrc\s*=\s*["'{]?\s*["']?(?:require\(\s*["'])?)"""
+    r"""([^\s<>"']+\.(?:png|jpe?g|gif|webp|avif|svg)\b)""",
+    re.IGNORECASE,
+)
+_STATIC_FOLDERS = ("static", "public", "assets", "images", "")
 _GENERATED = re.compile(r"/(?:category|categories|tags)(?:/|$)")  # lists that sites generate
 _ENDINGS = (".md", ".mdx", "/_index.md", "/index.md", "/index.mdx", "/README.md")
 _PAGE_SUFFIXES = ("", ".md", ".mdx", ".markdown", ".html", ".htm")
@@ -42,6 +52,35 @@ class BookLinks:
         targets = set(chain.from_iterable(found))
         leads = (self.find_link(page, file, target.rstrip(")")) for target in sorted(targets))
         return tuple(f"{link.target} {link.document_id}" for link in leads if link)
+
+    def find_picture(
+        self, shelf: PictureShelf, file: SourceFile, target: str
+    ) -> KeptPicture | MissingPicture:
+        """Find the picture that a page shows."""
+
+        def list_places(path: str) -> list[Path]:
+            names = [*self._list_names(file, path), *self._list_static_names(path)]
+            drawn = [
+                f"{posixpath.splitext(name)[0]}.svg" for name in names
+            ]  # some tools draw from it
+            return [self.tree.root / name for name in dict.fromkeys((*names, *drawn))]
+
+        if output := OUTPUT_PICTURE.fullmatch(target):
+            name, cell, place, suffix = output.groups()
+            for path in filter(partial(is_file_inside, folder=self.tree.root), list_places(name)):
+                load = partial(load_output, path, int(cell), int(place), suffix)
+                return shelf.keep(f"{path}#{cell}-{place}", target, load)
+        return find_picture_file(shelf, target, self.tree.root, list_places)
+
+    def _list_static_names(self, path: str) -> list[str]:
+        """List where site builders look for a file by its address on the site."""
+        own = self._strip_base_path(path).lstrip("/")
+        folders = dict.fromkeys((self.root, posixpath.dirname(self.root), ""))
+        return [
+            posixpath.normpath(posixpath.join(folder, static, own))
+            for folder in folders
+            for static in _STATIC_FOLDERS
+        ]
 
     def find_link(self, page: MarkdownPage, file: SourceFile, target: str) -> Link | None:
         """Return a link that leads, or should lead, to a page of the book; None for any other."""
@@ -79,22 +118,25 @@ class BookLinks:
 
     def _find_by_file(self, file: SourceFile, path: str) -> str | None:
         """Find the page of a file; the id is empty for a file that is not a page."""
-        if path.startswith("@site/"):
-            above = posixpath.dirname(self.root)
-            names = [posixpath.normpath(posixpath.join(above, path.removeprefix("@site/")))]
-        elif path.startswith("/"):
-            names = [posixpath.normpath(posixpath.join(self.root, path.lstrip("/")))]
-        else:
-            folder = posixpath.join(self.root, file.relative.parent.as_posix())
-            names = [
-                posixpath.normpath(posixpath.join(folder, path)),
-                posixpath.normpath(posixpath.join(self.root, path)),
-            ]
+        names = self._list_names(file, path)
         for name in names:
             for known in (name, *(f"{name}{ending}" for ending in _ENDINGS)):
                 if (found := self.files.get(known)) is not None:
                     return found
         return "" if any(self._exists(name) for name in names) else None
+
+    def _list_names(self, file: SourceFile, path: str) -> list[str]:
+        """List the files, from the source folder, that a path in a page may mean."""
+        if path.startswith("@site/"):
+            above = posixpath.dirname(self.root)
+            return [posixpath.normpath(posixpath.join(above, path.removeprefix("@site/")))]
+        if path.startswith("/"):
+            return [posixpath.normpath(posixpath.join(self.root, path.lstrip("/")))]
+        folder = posixpath.join(self.root, file.relative.parent.as_posix())
+        return [
+            posixpath.normpath(posixpath.join(folder, path)),
+            posixpath.normpath(posixpath.join(self.root, path)),
+        ]
 
     def _exists(self, name: str) -> bool:
         return name in self.tree.files or name in self.source_folders

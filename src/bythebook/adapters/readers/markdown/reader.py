@@ -4,16 +4,26 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from bythebook.adapters.readers.markdown.files import load_file, load_files
-from bythebook.adapters.readers.markdown.kinds.detect import BookKind, detect_kind
-from bythebook.adapters.readers.markdown.links import BookLinks, collect_links
-from bythebook.adapters.readers.markdown.pages import MarkdownPage, SourceFile, find_first_title
-from bythebook.adapters.readers.markdown.syntax.blocks import make_plain_text, tokenize
+from bythebook.adapters.readers.markdown.kinds.book_kind import BookKind
+from bythebook.adapters.readers.markdown.kinds.detect import detect_kind
+from bythebook.adapters.readers.markdown.kinds.index_page import INDEX_NAMES
+from bythebook.adapters.readers.markdown.kinds.mixed_pages import SyntaxBySuffix
+from bythebook.adapters.readers.markdown.links import (
+    PICTURE_CANDIDATES,
+    BookLinks,
+    collect_links,
+)
+from bythebook.adapters.readers.markdown.pages import MarkdownPage, SourceFile
+from bythebook.adapters.readers.markdown.syntax.blocks import make_plain_text
 from bythebook.adapters.readers.markdown.syntax.guard import HostilePage
-from bythebook.adapters.readers.markdown.syntax.mdx import Flavour
-from bythebook.adapters.readers.markdown.tree import Tree, is_markdown, walk_tree
+from bythebook.adapters.readers.markdown.syntax.page_syntax import MarkdownSyntax, PageSyntax
+from bythebook.adapters.readers.markdown.syntax.tokens import drop_doubled_heading
+from bythebook.adapters.readers.markdown.tree import PAGES, Tree, walk_tree
+from bythebook.adapters.readers.page_targets import PageTargets
+from bythebook.adapters.readers.pictures.shelf import PictureShelf
 from bythebook.adapters.readers.plain_text import (
     MakeAnchor,
     Place,
@@ -31,9 +41,10 @@ from bythebook.errors import UnreadableBook
 class _ReadingOptions:
     """How the pages of a book are read."""
 
-    flavour: Flavour
+    syntax: PageSyntax
     make_anchor: MakeAnchor
     links: BookLinks
+    pictures: PictureShelf
     shows_front_title: bool = False  # above the page's own heading
 
 
@@ -59,15 +70,17 @@ def _read_folder(folder: Path, title: str | None, base: str) -> SourceBook:
         raise _make_empty_error(folder, skipped)
     above = os.path.relpath(kind.root, folder)
     options = _ReadingOptions(
-        kind.flavour,
+        kind.syntax,
         kind.choose_anchor_maker(file.body for file in files.values()),
         collect_links(pages, files, tree, "" if above == "." else above, base),
+        PictureShelf(),
         shows_front_title=kind.name == "Hugo",
     )
     documents = tuple(_make_source_document(page, files[page.path], options) for page in pages)
     name = title or kind.title or _choose_title(folder, documents)
     warnings = (*kind.list_warnings(), *_warn_unpublished(files, pages))
-    return SourceBook(name, kind.name, base, documents, skipped, warnings)
+    load = options.pictures.load
+    return SourceBook(name, kind.name, base, documents, skipped, warnings, load)
 
 
 def _warn_unpublished(
@@ -82,7 +95,7 @@ def _warn_unpublished(
 
 
 def _read_single_file(path: Path, title: str | None, url: str) -> SourceBook:
-    if not is_markdown(path.name) or not path.is_file():
+    if path.suffix.lower() not in PAGES or not path.is_file():
         raise UnreadableBook(
             f"{path} is not a Markdown file.", "Choose a .md file or a folder of them."
         )
@@ -90,10 +103,15 @@ def _read_single_file(path: Path, title: str | None, url: str) -> SourceBook:
     page = MarkdownPage(path, path.stem, url, None, route=f"/{path.name}")
     links = collect_links((page,), {path: file}, Tree(path.parent, frozenset()), "", "")
     options = _ReadingOptions(
-        "mdx" if path.suffix == ".mdx" else "plain", make_github_anchor, links
+        SyntaxBySuffix(MarkdownSyntax("mdx" if path.suffix == ".mdx" else "plain")),
+        make_github_anchor,
+        links,
+        PictureShelf(),
     )
     document = _make_source_document(page, file, options)
-    return SourceBook(title or document.read().title, "Markdown file", url, (document,))
+    name = title or document.read().title
+    load = options.pictures.load
+    return SourceBook(name, "Markdown file", url, (document,), load_picture=load)
 
 
 def _make_empty_error(folder: Path, skipped: Sequence[Skipped]) -> UnreadableBook:
@@ -113,9 +131,10 @@ def _expand_files(
     """Insert included files into pages: a page changes when one of its includes does."""
     expanded: dict[Path, SourceFile] = {}
     skipped = []
-    for path, file in files.items():
+    for file in files.values():
         try:
-            expanded[path] = replace(file, body=kind.expand(file))
+            parts = kind.divide(replace(file, body=kind.expand(file)))
+            expanded.update({part.path: part for part in parts})
         except (UnreadableBook, HostilePage) as error:
             skipped.append(Skipped(file.relative.as_posix(), str(error)))
     return expanded, skipped
@@ -130,13 +149,21 @@ def _make_source_document(
     page: MarkdownPage, file: SourceFile, options: _ReadingOptions
 ) -> SourceDocument:
     mark = compute_fingerprint(
-        "Markdown", page.document_id, page.url, page.chapter, page.title, options.flavour,
+        "Markdown", page.document_id, page.url, page.chapter, page.title, options.syntax.flavour,
         options.make_anchor.__name__, options.shows_front_title, file.path.stem, file.get_text("title"),
         file.body, *options.links.find_candidates(page, file, file.body),
+        *options.syntax.list_dependencies(file),
+        *_find_pictures(file, options),
     )  # fmt: skip
     return SourceDocument(
         page.document_id, mark, cache(partial(_read_document, page, file, options))
     )
+
+
+def _find_pictures(file: SourceFile, options: _ReadingOptions) -> list[str]:
+    """Return what pages show for targets that look like pictures; the page changes when they change."""
+    targets = dict.fromkeys(PICTURE_CANDIDATES.findall(file.body))
+    return [str(options.links.find_picture(options.pictures, file, one)) for one in targets]
 
 
 def _read_document(page: MarkdownPage, file: SourceFile, options: _ReadingOptions) -> Document:
@@ -150,11 +177,15 @@ def _read_document(page: MarkdownPage, file: SourceFile, options: _ReadingOption
 
 
 def _parse_page(page: MarkdownPage, file: SourceFile, options: _ReadingOptions) -> Document:
-    tokens = tokenize(file.body, options.flavour)
-    own = find_first_title(file.body)
+    tokens = drop_doubled_heading(options.syntax.tokenize(file))
+    own = options.syntax.find_title(file)
     given = file.get_text("title")
-    find_link = partial(options.links.find_link, page, file)
-    make_plain = partial(make_plain_text, tokens, options.flavour, find_link)
+    targets = PageTargets(
+        partial(options.links.find_link, page, file),
+        partial(options.links.find_picture, options.pictures, file),
+        page.url,
+    )
+    make_plain = partial(make_plain_text, tokens, options.syntax.flavour, targets)
     # A site shows the front matter's title as the first heading; every text needs a heading.
     untitled = given is not None and own is None
     plain = make_plain(given if untitled else None)
@@ -171,4 +202,17 @@ def _parse_page(page: MarkdownPage, file: SourceFile, options: _ReadingOptions) 
 
 
 def _choose_title(source: Path, documents: Sequence[SourceDocument]) -> str:
-    return documents[0].read().title if len(documents) == 1 else source.resolve().name
+    """Choose the title of a book that no settings name: that of the page that opens it."""
+    first = documents[0]
+    opens = PurePosixPath(first.document_id).stem.lower() in {
+        *INDEX_NAMES,
+        "_index",
+        "title",
+        "cover",
+    }
+    if len(documents) == 1 or opens:
+        try:
+            return first.read().title
+        except UnreadableBook:
+            pass
+    return source.resolve().name

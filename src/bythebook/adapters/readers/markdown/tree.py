@@ -10,6 +10,7 @@ from bythebook.adapters.readers.source_file import replace_surrogates
 from bythebook.domain.books import Skipped
 
 MARKDOWN = frozenset({".md", ".mdx", ".markdown"})
+PAGES = MARKDOWN | frozenset({".ipynb", ".qmd", ".rmd"})
 _IGNORED_FOLDERS = frozenset({"node_modules", "venv"})  # pages of other projects
 
 
@@ -33,6 +34,11 @@ class Tree:
         """Return the pages in order; those with a leading underscore only if `also` names them."""
         names = (name for name in self.files if is_markdown(name))
         return sorted(self.root / name for name in names if _is_page(name, also))
+
+    def list_pages(self) -> list[Path]:
+        """Return the pages in order, notebooks and Quarto pages among them."""
+        names = (name for name in self.files if PurePosixPath(name).suffix.lower() in PAGES)
+        return sorted(self.root / name for name in names if _is_page(name, ()))
 
 
 def is_markdown(name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
+from bythebook.adapters.readers.pdf.extraction import is_right_to_left
 from bythebook.adapters.readers.pdf.fonts import read_style
 
 # A run: left, right, baseline and font size in tenths of a point, style, rotated or not, words.
@@ -28,6 +29,9 @@ _NO_GAP = 0.035  # a space in a narrower gap is invisible
 _GAP_THRESHOLDS = (_WORD_GAP, _GUESSED_GAP, _NO_GAP)  # by the kind of space between two letters
 _MIN_GAP = -0.6
 _SAME_LINE = 0.35
+_RAISED = 0.85  # the height of raised characters, as a share of those before them
+_NOTE_MARKS = frozenset("0123456789*\u2020\u2021\u00a7")
+_NOTE_WORD = 3  # letters before the mark of a footnote; an exponent follows fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class _Word:
     gap: float
     base: float
     appearance: _Appearance
+    is_note: bool = False  # the mark of a footnote
+    is_glued: bool = False  # to the mark before it
 
 
 @dataclass(slots=True)
@@ -105,6 +111,7 @@ class _RunCollector:
         self._left = 0.0
         self._size = 10.0
         self._after_accent = False
+        self._note_low = 0.0  # where the mark of a footnote stands
         self._appearances: dict[int, _Appearance] = {}
         self._matrix = pdfium.FS_MATRIX()
         self._origin = (ctypes.c_double(), ctypes.c_double())
@@ -150,6 +157,10 @@ class _RunCollector:
             self._word.append(letter)
             return True
         near = overlap > _SAME_LINE * min(height, run.high - run.low)
+        if is_right_to_left(letter) or is_right_to_left(run.words[-1].text or self._word[0]):
+            return near and self._join_leftwards(index, letter, box)
+        if near and self._join_note(index, letter, box):
+            return True
         if not near or not _MIN_GAP * height < gap < _RUN_GAP * self._size:
             return False
         if gap > _GAP_THRESHOLDS[self.space] * height and not self._after_accent:
@@ -160,6 +171,61 @@ class _RunCollector:
         self._left = left
         run.right = max(run.right, right)
         run.low, run.high = low, high
+        self.space = 0
+        return True
+
+    def _join_leftwards(
+        self, index: int, letter: str, box: tuple[float, float, float, float]
+    ) -> bool:
+        """Add a character to a run that goes from right to left, in the order of reading."""
+        left, right, low, high = box
+        run = self._run
+        if run is None or letter.isdecimal() or (letter.isalpha() and not is_right_to_left(letter)):
+            return False
+        if not is_right_to_left(self._word[-1]) and not is_right_to_left(letter):
+            return False
+        gap = run.left - right
+        height = high - low
+        if not _MIN_GAP * height < gap < _RUN_GAP * self._size:
+            return False
+        if gap > _GAP_THRESHOLDS[self.space] * height:
+            self._close_word()
+            self._open_word(index, gap)
+        self._word.append(letter)
+        self._left = left
+        run.left = min(run.left, left)
+        run.low, run.high = low, high
+        self.space = 0
+        return True
+
+    def _join_note(self, index: int, letter: str, box: tuple[float, float, float, float]) -> bool:
+        """Add the mark of a footnote, or what follows it; other raised text stays as it is."""
+        left, right, low, high = box
+        run = self._run
+        if run is None:
+            return False
+        word = run.words[-1]
+        is_raised = high - low < _RAISED * (run.high - run.low) and low > run.low
+        if word.is_note:
+            if letter in _NOTE_MARKS and low == self._note_low:
+                self._word.append(letter)
+            else:
+                is_apart = left - run.right > _GAP_THRESHOLDS[self.space] * (high - low)
+                self._close_word()
+                self._open_word(index, left - run.right)
+                run.words[-1].is_glued = not is_apart
+                self._word.append(letter)
+                run.low, run.high = low, high
+        elif is_raised and letter in _NOTE_MARKS and not self.space and _ends_word(self._word):
+            self._close_word()
+            self._open_word(index, 0.0)
+            run.words[-1].is_note = True
+            self._note_low = low
+            self._word.append(letter)
+        else:
+            return False
+        self._left = left
+        run.right = max(run.right, right)
         self.space = 0
         return True
 
@@ -286,5 +352,18 @@ def _join_words(words: list[_Word]) -> str:
         threshold = 1.5 * gaps[len(gaps) // 2]
         if gaps[-1] < threshold and gaps[0] < 0.12 * words[0].appearance.size:
             threshold = 0.0
-    rest = (word.text if word.gap < threshold else f" {word.text}" for word in words[1:])
+    rest = (_join_word(word, threshold) for word in words[1:])
     return "".join((words[0].text, *rest)).strip()
+
+
+def _join_word(word: _Word, threshold: float) -> str:
+    if word.is_note:
+        return f"[{word.text}]"
+    return word.text if word.gap < threshold or word.is_glued else f" {word.text}"
+
+
+def _ends_word(letters: list[str]) -> bool:
+    """Return True after a word or the end of a sentence: what is raised there is no exponent."""
+    text = "".join(letters)
+    words = text.rstrip(".,;:!?)\"'\u2019\u201d")
+    return len(words) >= _NOTE_WORD and words[-_NOTE_WORD:].isalpha()

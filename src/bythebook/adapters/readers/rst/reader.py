@@ -2,7 +2,7 @@
 
 import posixpath
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from bythebook.adapters.readers.rst.files import find_rst_files, load_text
 from bythebook.adapters.readers.rst.includes import IncludeExpander
 from bythebook.adapters.readers.rst.order import ReadingOrder, find_reading_order, resolve_entries
 from bythebook.adapters.readers.rst.outline import DocumentOutline, read_outline
+from bythebook.adapters.readers.rst.pictures import RstPictures
 from bythebook.adapters.readers.rst.references import References, collect_references
 from bythebook.adapters.readers.rst.syntax.directive_types import is_generated, is_unknown
 from bythebook.adapters.readers.rst.syntax.parser import parse_rst
@@ -43,6 +44,7 @@ class _PageSource:
     text: str
     references: References
     config: SphinxConfig
+    pictures: RstPictures
 
 
 class RstReader:
@@ -71,7 +73,9 @@ class RstReader:
             config.get_setting("root_doc", "master_doc"),
             {_strip_suffix(s.name) for s in skipped},
         )
-        documents = tuple(_make_source_documents(texts, outlines, order, config, base))
+        pictures = RstPictures(root, folder)
+        make = partial(_make_source_document, config=config, pictures=pictures)
+        documents = tuple(_make_source_documents(texts, outlines, order, base, make))
         is_sphinx = config.found or any(outline.toctrees for outline in outlines.values())
         return SourceBook(
             title
@@ -82,6 +86,7 @@ class RstReader:
             documents,
             skipped,
             (*expander.warnings, *_list_warnings(outlines, order)),
+            pictures.shelf.load,
         )
 
     def _read_single_file(self, path: Path, title: str | None, url: str) -> SourceBook:
@@ -94,11 +99,18 @@ class RstReader:
         outlines = {path.stem: read_outline(text)}
         own = outlines[path.stem].title or path.stem
         place = Place(path.stem, own, own, url)
+        pictures = RstPictures(path.parent, path.parent)
         document = _make_source_document(
-            place, text, outlines, collect_references(outlines), SphinxConfig()
+            place, text, outlines, collect_references(outlines), SphinxConfig(), pictures
         )
-        warnings = (*expander.warnings, *_list_warnings(outlines, ReadingOrder()))
-        return SourceBook(title or own, "reStructuredText", url, (document,), warnings=warnings)
+        return SourceBook(
+            title or own,
+            "reStructuredText",
+            url,
+            (document,),
+            warnings=(*expander.warnings, *_list_warnings(outlines, ReadingOrder())),
+            load_picture=pictures.shelf.load,
+        )
 
 
 def _make_empty_error(
@@ -199,14 +211,14 @@ def _make_source_documents(
     texts: Mapping[str, str],
     outlines: Mapping[str, DocumentOutline],
     order: ReadingOrder,
-    config: SphinxConfig,
     base: str,
+    make: Callable[..., SourceDocument],
 ) -> Iterator[SourceDocument]:
     references = collect_references({name: outlines[name] for name in order.chapters})
     for name, chapter in order.chapters.items():
         url = f"{base}{quote(name)}.html" if base else ""
         place = Place(name, references.titles[name], chapter, url)
-        yield _make_source_document(place, texts[name], outlines, references, config)
+        yield make(place, texts[name], outlines, references)
 
 
 def _make_source_document(
@@ -215,21 +227,28 @@ def _make_source_document(
     outlines: Mapping[str, DocumentOutline],
     references: References,
     config: SphinxConfig,
+    pictures: RstPictures,
 ) -> SourceDocument:
     name = place.document_id
     shown: list[object] = [config.settings, config.external]
     shown += references.find_used(text, name)
+    shown += pictures.find_used(text, name)
     for toctree in outlines[name].toctrees:
         for title, listed in resolve_entries(toctree, name, outlines):
             shown.append((title, listed, references.titles.get(listed)))
     mark = compute_fingerprint("reStructuredText", place, text, shown)
-    page = _PageSource(place, text, references, config)
+    page = _PageSource(place, text, references, config, pictures)
     return SourceDocument(name, mark, cache(partial(_read_document, page)))
 
 
 def _read_document(page: _PageSource) -> Document:
     name = page.place.document_id
-    context = RoleContext(name, page.references, dict(page.config.external))
+    context = RoleContext(
+        name,
+        page.references,
+        dict(page.config.external),
+        find_picture=partial(page.pictures.find, name),
+    )
     try:
         parsed = parse_rst(_add_prolog_and_epilog(page), name, context)
         plain = _make_plain_text(parsed, context, page.config, ())

@@ -26,6 +26,7 @@ from bythebook.adapters.readers.site.limits import (
     SiteLimits,
 )
 from bythebook.adapters.readers.site.merge_pages import merge_pages
+from bythebook.adapters.readers.site.pictures import SitePictures
 from bythebook.adapters.readers.site.robots import Robots, fetch_robots
 from bythebook.adapters.readers.site.scope import SiteScope
 from bythebook.adapters.readers.site.sitemap import list_sitemap_pages
@@ -85,10 +86,12 @@ class SiteReader:
         listed = list_sitemap_pages(tools.fetcher, lists, scope.folder)
         crawl = Crawl(tools.fetcher, scope, self._limits)
         result = crawl.run(page, listed)
+        pictures = SitePictures(page.address.origin)
+        pictures.fetch(result.pages.values(), tools.fetcher)
         if not tools.cache.usable:
             result.warnings.append("The fetched pages could not be cached for the next run.")
         tools.cache.finish(whole=crawl.is_whole)
-        return _make_source_book(result, scope, title, base_url)
+        return _make_source_book(result, pictures, scope, title, base_url)
 
     def _open_site(self, tools: "_CrawlTools", start: WebAddress) -> tuple[FetchedPage, Robots]:
         """Fetch robots.txt and the start page; the site may redirect to https once."""
@@ -145,7 +148,11 @@ def _find_folder(start: WebAddress, page: FetchedPage) -> str:
 
 
 def _make_source_book(
-    result: CrawlResult, scope: SiteScope, title: str | None, base_url: str | None
+    result: CrawlResult,
+    pictures: SitePictures,
+    scope: SiteScope,
+    title: str | None,
+    base_url: str | None,
 ) -> SourceBook:
     merge_pages(result, scope)
     if not result.pages:
@@ -163,6 +170,7 @@ def _make_source_book(
         aliases=result.aliases,
         menu=result.menu,
         contents=result.contents,
+        find_picture=pictures.find,
     )
     return SourceBook(
         title or find_site_title(pages) or scope.start.host,
@@ -171,6 +179,7 @@ def _make_source_book(
         make_source_documents(book),
         tuple(result.skipped),
         tuple(result.warnings),
+        pictures.shelf.load,
     )
 
 

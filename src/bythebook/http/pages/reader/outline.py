@@ -7,8 +7,8 @@ from itertools import groupby
 from urllib.parse import quote as percent
 
 from bythebook.domain.books import Book, Document
-from bythebook.http.pages.reader.document_blocks import Mark, name_anchors, opens_with_title
 from bythebook.ports import Library
+from bythebook.render import Highlight, name_anchors, opens_with_title
 
 _BOOKS_KEPT = 16
 _DEEPEST = 3  # levels of headings below a page's title that its contents show
@@ -80,7 +80,7 @@ class SectionLink:
     depth: int
 
 
-def list_sections(document: Document, mark: Mark | None = None) -> Iterator[SectionLink]:
+def list_sections(document: Document, mark: Highlight | None = None) -> Iterator[SectionLink]:
     """List the sections, but not the page's own title, which stands above them."""
     anchors = name_anchors(document, mark)
     below = document.sections[1:] if opens_with_title(document) else document.sections

@@ -1,4 +1,7 @@
-"""GET /read/{book} and GET /read/{book}/{document}: the book itself, and a search in it."""
+"""GET /read/{book} and GET /read/{book}/{document}: the book itself, and a search in it.
+
+A document is also served as its plain text (.txt), and ranges of it as fragments (.html?start=&end=).
+"""
 
 import asyncio
 import re
@@ -7,46 +10,51 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Query
 from fastapi.requests import Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
 from bythebook.ask import AskPorts, FoundSection, search_sections
 from bythebook.ask.show import quote_check
 from bythebook.domain.books import Book, Document
 from bythebook.domain.questions import Question, Scope
-from bythebook.errors import PartFailed, RecordsFailed, UnknownBook, UnknownDocument
-from bythebook.http.access.gate_routes import gate_of
+from bythebook.errors import InputError, PartFailed, UnknownBook, UnknownDocument
 from bythebook.http.access.page_origin import is_from_another_site
 from bythebook.http.pages.failures import PageRoute, add_problem, check_admission
-from bythebook.http.pages.reader.document_blocks import Mark, opens_with_title, show_blocks
+from bythebook.http.pages.machines.listing import Listing
+from bythebook.http.pages.machines.markdown import write_markdown
+from bythebook.http.pages.machines.metadata import CLOSED, describe_book, describe_page
 from bythebook.http.pages.reader.outline import Outlines, list_sections
+from bythebook.http.pages.reader.visitors import MayAsk
 from bythebook.http.pages.render import SECURITY_HEADERS, forbid_caching, render_page
 from bythebook.http.pages.reply import LinkNotice, Notice
+from bythebook.http.pages.rich_quotes import render_excerpt
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.problems import problem_of
 from bythebook.ports import Library
+from bythebook.render import (
+    Addresses,
+    Highlight,
+    opens_with_title,
+    render_document,
+    render_fragment,
+)
 
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
 _RESULTS = 10
 _LONGEST = 500  # characters of a search
+_LONGEST_FRAGMENT = 20_000
+_LONGEST_DOCUMENT = 10**9  # characters; no offset is greater
 
 
-async def _may_ask(request: Request) -> bool:
-    """Return True if a page, which has no key, would be answered."""
-    try:
-        return await gate_of(request).ring.is_open()
-    except RecordsFailed:
-        return False
+SectionAt = Annotated[int | None, Query(ge=0, le=_LONGEST_DOCUMENT)]
 
 
-MayAsk = Annotated[bool, Depends(_may_ask)]
-
-
-def reader_router(ports: AskPorts, outlines: Outlines) -> APIRouter:
+def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIRouter:
     """Make the pages of the books."""
-    library = ports.library
+    library, reader_url = ports.library, ports.reader_url
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
     @router.get("/read/{book_id}")
@@ -59,22 +67,43 @@ def reader_router(ports: AskPorts, outlines: Outlines) -> APIRouter:
         outline = await asyncio.to_thread(outlines.find, book)
         pages = outline.pages
         only = _find_document(library, book_id, pages[0].document_id) if len(pages) == 1 else None
+        is_listed = listing.shows(book_id, is_open=may_ask)
         return render_page(
             "reader/title.html",
             book=book,
             outline=outline,
             sections=list(list_sections(only)) if only else (),
             may_ask=may_ask,
+            metadata=describe_book(book, outline, reader_url, searches=may_ask)
+            if is_listed
+            else CLOSED,
         )
 
     @router.get("/read/{book_id}/{document_id:path}", response_model=None)
-    def show_document(book_id: str, document_id: str, may_ask: MayAsk, mark: str = "") -> Response:
+    def show_document(
+        book_id: str,
+        document_id: str,
+        may_ask: MayAsk,
+        mark: str = "",
+        section_at: SectionAt = None,
+        start: int = 0,
+        end: int = 0,
+    ) -> Response:
         plain = document_id.removesuffix(".txt")
         if plain != document_id and (document := _find_document(library, book_id, plain)):
-            return PlainTextResponse(document.text, headers=SECURITY_HEADERS)
+            return PlainTextResponse(_read_text(document, section_at), headers=SECURITY_HEADERS)
+        is_listed = listing.shows(book_id, is_open=may_ask)
+        if is_listed and document_id.endswith(".md"):
+            bare = _find_document(library, book_id, document_id.removesuffix(".md"))
+            if bare is not None:
+                return _markdown(bare)
         found = _find_document(library, book_id, document_id)
         if found is None:
-            raise HTTPException(404, "This book has no such page.")
+            whole = document_id.removesuffix(".html")
+            found = _find_document(library, book_id, whole) if whole != document_id else None
+            if found is None:
+                raise HTTPException(404, "This book has no such page.")
+            return _show_fragment(found, book_id, start, end)
         book = _get_book(library, book_id)
         place = read_mark(mark, found)
         outline = outlines.find(book)
@@ -85,15 +114,34 @@ def reader_router(ports: AskPorts, outlines: Outlines) -> APIRouter:
             outline=outline,
             document=found,
             sections=list(list_sections(found, place)),
-            blocks=show_blocks(found, place),
+            text=Markup(render_document(found, Addresses(book_id), place)),  # noqa: S704 - it escapes
             needs_title=not opens_with_title(found),
             is_outdated=bool(mark) and place is None,
             previous=previous,
             next=following,
             may_ask=may_ask,
+            metadata=describe_page(book, found, reader_url, searches=may_ask)
+            if is_listed
+            else CLOSED,
         )
 
     return router
+
+
+def _markdown(document: Document) -> Response:
+    text = write_markdown(document)
+    return Response(text, media_type="text/markdown; charset=utf-8", headers=SECURITY_HEADERS)
+
+
+def _show_fragment(document: Document, book_id: str, start: int, end: int) -> Response:
+    """Show a range of a document as HTML that pages of others may put into theirs."""
+    if not 0 <= start < end <= len(document.text) or end - start > _LONGEST_FRAGMENT:
+        message = (
+            f"Give start and end of at most {_LONGEST_FRAGMENT} characters of this page's text."
+        )
+        raise InputError(message)
+    html = render_fragment(document, Addresses(book_id), start, end)
+    return HTMLResponse(html, headers=SECURITY_HEADERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +149,7 @@ class SearchResults:
     """The sections nearest to a search."""
 
     template: ClassVar[str] = "reader/results.html"
-    sections: Sequence[FoundSection]
+    sections: Sequence[tuple[FoundSection, Markup]]  # each with its best sentence
 
 
 async def _search(
@@ -122,7 +170,8 @@ async def _search(
     except PartFailed as error:
         problem = problem_of(error)
         return add_problem(show(reply=Notice("Could not look it up", problem.message)), problem)
-    return show(reply=SearchResults(found))
+    excerpts = [(one, render_excerpt(one.citation, ports.library)) for one in found]
+    return show(reply=SearchResults(excerpts))
 
 
 def _get_book(library: Library, book_id: str) -> Book:
@@ -139,11 +188,19 @@ def _find_document(library: Library, book_id: str, document_id: str) -> Document
         return None
 
 
-def read_mark(given: str, document: Document) -> Mark | None:
+def _read_text(document: Document, at: int | None) -> str:
+    """Return the plain text of a page, or of the one section that an offset is in."""
+    if at is None or not document.sections:
+        return document.text
+    section = document.section_at(at)
+    return document.text[section.start : section.end].strip()
+
+
+def read_mark(given: str, document: Document) -> Highlight | None:
     """Read the mark of a link; one that no longer fits the text marks nothing."""
     match = _MARK.fullmatch(given)
     if match is None:
         return None
-    mark = Mark(int(match.group(1)), int(match.group(2)))
+    mark = Highlight(int(match.group(1)), int(match.group(2)))
     quote = document.text[mark.start : mark.end]
     return mark if quote and quote_check(quote) == match.group(3) else None

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from agents import (
@@ -11,7 +11,6 @@ from agents import (
     ModelBehaviorError,
     ModelSettings,
     OpenAIChatCompletionsModel,
-    OutputGuardrailTripwireTriggered,
     RunConfig,
     Runner,
     TResponseInputItem,
@@ -24,14 +23,9 @@ from openai.types.responses import ResponseTextDeltaEvent
 from bythebook.adapters.providers.agents.calls.endpoint import MODEL_VENDOR, ModelEndpoint
 from bythebook.adapters.providers.agents.calls.watched_client import RequestMeter, WatchedClient
 from bythebook.adapters.providers.agents.prompts import REPAIR
-from bythebook.adapters.providers.agents.replies.answer_reader import (
-    InventedAnswer,
-    NothingAsked,
-    UnusableAnswer,
-)
+from bythebook.adapters.providers.agents.replies.json_objects import NothingAsked, UnusableAnswer
 from bythebook.adapters.providers.resilience import MODEL, Provider
 from bythebook.adapters.providers.vendor_errors import error_from_exception
-from bythebook.domain.answers import Passage
 from bythebook.domain.usage import Usage
 from bythebook.errors import BadAnswer, ModelFailed, ModelTimeout, PartFailed
 
@@ -47,7 +41,6 @@ class AgentContext:
     """The task of an agent, as guardrails and tools see it."""
 
     question: str
-    passages: list[Passage] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +149,6 @@ class ModelRequest:
                     event.data, ResponseTextDeltaEvent
                 ):
                     yield writer, event.data.delta
-        except OutputGuardrailTripwireTriggered:
-            raise InventedAnswer(
-                "none of the quotes stands in the passages; copy them letter by letter"
-            ) from None
         except (ModelBehaviorError, MaxTurnsExceeded):
             raise UnusableAnswer("it is not in the form described") from None
         except InputGuardrailTripwireTriggered:

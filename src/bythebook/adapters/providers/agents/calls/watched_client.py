@@ -43,7 +43,14 @@ _ENDS = {
     ),
 }
 # These make answers better or cheaper, but some models or servers reject them.
-_OPTIONAL = ("response_format", "temperature", "stream_options", "store", "parallel_tool_calls")
+_OPTIONAL = (
+    "response_format",
+    "temperature",
+    "max_tokens",
+    "stream_options",
+    "store",
+    "parallel_tool_calls",
+)
 
 
 class RequestMeter:

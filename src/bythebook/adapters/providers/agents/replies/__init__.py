@@ -1,1 +1,1 @@
-"""The replies of a language model: their forms, and how an answer is read as it arrives."""
+"""The replies of a language model: lines of an answer as they arrive, and the forms of other roles."""

@@ -5,10 +5,8 @@ from typing import Any
 
 from agents import AgentOutputSchemaBase, ModelBehaviorError
 
-from bythebook.adapters.providers.agents.replies.answer_reader import (
-    AnswerReader,
+from bythebook.adapters.providers.agents.replies.json_objects import (
     UnusableAnswer,
-    WrittenSentence,
     find_first_object,
 )
 
@@ -47,14 +45,6 @@ class Form(AgentOutputSchemaBase):
             raise ModelBehaviorError(str(error)) from None
 
 
-def read_answer(text: str) -> list[WrittenSentence]:
-    """Read a whole answer."""
-    reader = AnswerReader()
-    reader.feed(text)
-    reader.finish()
-    return reader.sentences
-
-
 def read_plan(text: str) -> tuple[str, tuple[str, ...]]:
     """Read a question and its parts."""
     given = find_first_object(text)
@@ -86,9 +76,5 @@ def _list(items: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
-_QUOTE = _object({"passage": {"type": "integer"}, "quote": _TEXT})
-ANSWER = Form(
-    "answer", {"sentences": _list(_object({"text": _TEXT, "quotes": _list(_QUOTE)}))}, read_answer
-)
 PLAN = Form("plan", {"question": _TEXT, "parts": _list(_TEXT)}, read_plan)
 OPINION = Form("opinion", {"answers": {"type": "boolean"}}, read_opinion)

@@ -18,7 +18,7 @@ def leave_unchanged(text: str, _question: str = "", /) -> str:
 class Fence:
     """Delimits the texts of one request by a new random mark, so that no text can end the fence."""
 
-    def __init__(self, draw: Callable[[], str] = lambda: secrets.token_hex(8)) -> None:
+    def __init__(self, draw: Callable[[], str] = lambda: secrets.token_hex(4)) -> None:
         self._draw = draw
 
     def enclose(self, texts: Sequence[tuple[str, str]]) -> tuple[str, str]:
@@ -32,7 +32,7 @@ class Fence:
 def fence_texts(mark: str, texts: Sequence[tuple[str, str]]) -> str:
     """Put named texts between lines with a mark; the mark is removed from the texts."""
     plain = ((name, _break_turn_marks(text.replace(mark, ""))) for name, text in texts)
-    return "\n".join(f"[{mark} {name}]\n{text}\n[{mark} end]" for name, text in plain)
+    return "\n".join(f"<{mark} {name}>\n{text}\n<{mark} end>" for name, text in plain)
 
 
 def number_passages(
@@ -45,16 +45,15 @@ def number_passages(
         (
             f"passage {number}",
             "\n".join(
-                filter(
-                    None, (_format_heading(passage), neutralize(_format_text(passage), question))
-                )
+                filter(None, (format_heading(passage), neutralize(_format_text(passage), question)))
             ),
         )
         for number, passage in enumerate(passages, 1)
     ]
 
 
-def _format_heading(passage: Passage) -> str:
+def format_heading(passage: Passage) -> str:
+    """Write the place of a passage; empty without headings."""
     path = " > ".join(passage.chunk.heading_path)
     return f"(from: {' '.join(path.split())})" if path else ""
 

@@ -28,7 +28,7 @@ class AgentsPlanner:
 
     async def read(self, question: str, turns: Sequence[Turn], model: str | None = None) -> Rewrite:
         """Return the question as a standalone one, and its parts if it asks several things."""
-        mark, prompt = Fence().enclose([("question", self._neutralize(question))])
+        mark, prompt = Fence().enclose([("question", question)])
         agent = Agent[AgentContext](
             name="planner",
             instructions=PLANNER.format(mark=mark),

@@ -9,33 +9,30 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 
-from agents import Agent, HandoffInputData, RunContextWrapper, function_tool, handoff
+from agents import (
+    Agent,
+    HandoffInputData,
+    RunContextWrapper,
+    TResponseInputItem,
+    function_tool,
+    handoff,
+)
 from pydantic import BaseModel, Field
 
 from bythebook.adapters.providers.agents.calls.model_calls import (
     AgentContext,
     ModelCalls,
     ModelRequest,
-    bad_answer_error,
     make_settings,
 )
 from bythebook.adapters.providers.agents.prompts import LEAD, RETRIEVER
-from bythebook.adapters.providers.agents.replies.answer_reader import (
-    AnswerReader,
-    InventedAnswer,
-    UnusableAnswer,
-    WrittenSentence,
-)
+from bythebook.adapters.providers.agents.replies.json_objects import UnusableAnswer
 from bythebook.adapters.providers.agents.roles.fence import fence_texts, leave_unchanged
 from bythebook.adapters.providers.agents.roles.found_passages import (
     MOST_SEARCHES,
     FoundPassages,
 )
-from bythebook.adapters.providers.agents.roles.generator import (
-    AgentsGenerator,
-    choose_passages,
-    make_draft,
-)
+from bythebook.adapters.providers.agents.roles.generator import AgentsGenerator, Writing
 from bythebook.adapters.providers.agents.roles.guardrails import Neutralize, make_question_guardrail
 from bythebook.adapters.providers.agents.roles.turn_session import TurnSession
 from bythebook.domain.answers import Draft, Judgement, Passage
@@ -98,7 +95,9 @@ class AgentsJourney:
         self._rewrite = Rewrite(plan.question)
         self._context = AgentContext(plan.question)
         self._search_done = asyncio.Event()  # the retriever has handed over
-        self._writer_prompt: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._writer_prompt: asyncio.Future[list[TResponseInputItem]] = (
+            asyncio.get_running_loop().create_future()
+        )
         self._pieces: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
         self._failure: Exception | None = None
         self._writer = Agent[AgentContext](name=GENERATOR_NAME)
@@ -126,16 +125,13 @@ class AgentsJourney:
 
     async def compose(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft | Usage]:
         """Let the generator write from the judged passages; on its own, if the roles never reached it."""
-        try:
-            if self._search_done.is_set():
-                chosen = self._stream_run_drafts(plan, judgement)
-            else:
-                chosen = self._stream_own_drafts(plan, judgement)
-            async with aclosing(chosen) as drafts:
-                async for draft in drafts:
-                    yield draft
-        except UnusableAnswer as error:
-            raise bad_answer_error(error) from None
+        if self._search_done.is_set():
+            chosen = self._stream_run_drafts(plan, judgement)
+        else:
+            chosen = self._generator.stream_drafts(self._request, plan, judgement)
+        async with aclosing(chosen) as drafts:
+            async for draft in drafts:
+                yield draft
         yield self._request.take_usage()
 
     async def end(self) -> None:
@@ -160,51 +156,32 @@ class AgentsJourney:
             self._failure = error
         self._pieces.put_nowait(None)
 
-    async def _stream_own_drafts(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft]:
-        async with aclosing(
-            self._generator.stream_drafts(self._request, plan, judgement)
-        ) as drafts:
-            async for draft in drafts:
-                yield draft
-
     async def _stream_run_drafts(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft]:
-        """Yield what the generator writes in this run; an unusable answer is written again outside it."""
-        reader = AnswerReader()
-        self._start_writing(plan, judgement)
-        try:
-            async with aclosing(self._read(reader)) as sentences:
-                async for sentence in sentences:
-                    yield make_draft(sentence, self._context.passages)
-        except InventedAnswer:
-            return  # verification drops the sentences
-        except UnusableAnswer:
-            if reader.sentences and not reader.complete:
-                raise  # some sentences are already out and cannot be taken back
-        else:
-            return
-        async with aclosing(self._stream_own_drafts(plan, judgement)) as drafts:
-            async for draft in drafts:
-                yield draft
+        """Yield what the generator writes in this run."""
+        writing = self._start_writing(plan, judgement)
+        async with aclosing(writing.read(self._written())) as drafts:
+            try:
+                async for draft in drafts:
+                    yield draft
+            except UnusableAnswer:
+                return  # a tool was called that is not there
 
-    def _start_writing(self, plan: Plan, judgement: Judgement) -> None:
+    def _start_writing(self, plan: Plan, judgement: Judgement) -> Writing:
         """Give the generator the judged passages and nothing else."""
-        self._context.passages = choose_passages(judgement)
-        writer, prompt = self._generator.make_agent(plan, self._context.passages)
-        self._writer.instructions = writer.instructions
-        self._writer.output_type = writer.output_type
-        self._writer.output_guardrails = writer.output_guardrails
-        self._writer.model_settings = writer.model_settings
-        self._writer_prompt.set_result(prompt)
+        writing = self._generator.prepare(plan, judgement)
+        self._writer.instructions = writing.agent.instructions
+        self._writer.model_settings = writing.agent.model_settings
+        self._writer_prompt.set_result(writing.prompt)
+        return writing
 
-    async def _read(self, reader: AnswerReader) -> AsyncGenerator[WrittenSentence]:
+    async def _written(self) -> AsyncGenerator[str]:
+        """Yield the generator's text as it arrives."""
         while (item := await self._pieces.get()) is not None:
             writer, piece = item
-            for sentence in reader.feed(piece) if writer == GENERATOR_NAME else ():
-                yield sentence
+            if writer == GENERATOR_NAME:
+                yield piece
         if self._failure is not None:
             raise self._failure
-        for sentence in reader.finish():
-            yield sentence
 
     def _make_planner(
         self, retriever: Agent[AgentContext], neutralize: Neutralize
@@ -262,6 +239,7 @@ class AgentsJourney:
         )
 
 
-def _start_with(prompt: str) -> HandoffInputData:
+def _start_with(prompt: str | Sequence[TResponseInputItem]) -> HandoffInputData:
     """Give the next role this prompt and nothing from before."""
-    return HandoffInputData(input_history=prompt, pre_handoff_items=(), new_items=())
+    history = prompt if isinstance(prompt, str) else tuple(prompt)
+    return HandoffInputData(input_history=history, pre_handoff_items=(), new_items=())

@@ -18,12 +18,12 @@ class TurnSession:
     session_settings: SessionSettings | None = None
 
     def __init__(
-        self, turns: Sequence[Turn], neutralize: Callable[[str], str] = leave_unchanged
+        self, turns: Sequence[Turn], neutralize: Callable[[str, str], str] = leave_unchanged
     ) -> None:
         self._items: list[TResponseInputItem] = []
         for turn in turns:
-            self._items.append({"role": "user", "content": _shorten(neutralize(turn.question))})
-            answer = neutralize(turn.answer) or "The book does not answer this."
+            self._items.append({"role": "user", "content": _shorten(turn.question)})
+            answer = neutralize(turn.answer, turn.question) or "The book does not answer this."
             self._items.append({"role": "assistant", "content": _shorten(answer)})
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:

@@ -37,6 +37,6 @@ class AgentsValidator:
             output_type=OPINION,
             model_settings=make_settings(),
         )
-        task = AgentTask(agent, prompt, AgentContext(question, list(passages)))
+        task = AgentTask(agent, prompt, AgentContext(question))
         reply, usage = await self._calls.request_reply("judge passages", model, task, read_opinion)
         return ModelOpinion(reply, usage)

@@ -45,6 +45,7 @@ class PageSummary:
     other_ids: frozenset[str]
     menu: tuple[MenuEntry, ...]
     text_hash: bytes  # hash of the article's text; empty if the text is short
+    pictures: tuple[str, ...] = ()  # that the article shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ def _summarize(
         other_ids=ids - article_ids,
         menu=menu,
         text_hash=_hash_text(extract_visible_text(main.element)),
+        pictures=tuple(_iterate_pictures(main.element)),
     )
 
 
@@ -156,6 +158,11 @@ def _iterate_links(element: Element, *, followed: bool = True) -> Iterator[str]:
         if not followed or "nofollow" not in (link.get("rel") or "").lower().split()
     )
     yield from islice(dict.fromkeys(href for href in hrefs if href.strip()), _MAX_LINKS)
+
+
+def _iterate_pictures(element: Element) -> Iterator[str]:
+    targets = (image.get("src") or "" for image in element.iter("img"))
+    yield from islice(dict.fromkeys(filter(None, targets)), _MAX_LINKS)
 
 
 def _iterate_ids(element: Element) -> Iterator[str]:

@@ -8,6 +8,7 @@ from bythebook.adapters.readers.html.book.survey import PageSummary, RawPage
 from bythebook.adapters.readers.html.book.web_pages import WebPage, WebPages, make_document_id
 from bythebook.adapters.readers.html.page.blocks import add_blocks
 from bythebook.adapters.readers.html.page.main_content import extract_main_content
+from bythebook.adapters.readers.page_targets import PageTargets
 from bythebook.adapters.readers.plain_text import (
     Place,
     PlainText,
@@ -33,19 +34,20 @@ def make_source_documents(book: WebPages) -> tuple[SourceDocument, ...]:
         mark = compute_fingerprint(
             "web page", place.document_id, place.title, place.chapter, place.url,
             one.page.raw.encoding, sorted((href, str(link)) for href, link in links.items()),
-            one.page.raw.body,
+            one.page.raw.body, [str(book.find_picture(one.page, src)) for src in one.page.summary.pictures],
         )  # fmt: skip
-        read = cache(partial(read_page, one.page.raw, place, links))
+        targets = PageTargets(links.get, partial(book.find_picture, one.page), one.page.url)
+        read = cache(partial(read_page, one.page.raw, place, targets))
         documents.append(SourceDocument(place.document_id, mark, read))
     return tuple(documents)
 
 
-def read_page(raw: RawPage, place: Place, links: Mapping[str, Link]) -> Document:
+def read_page(raw: RawPage, place: Place, targets: PageTargets) -> Document:
     """Read the text of a page, or raise UnreadableBook."""
     root = raw.parse()
     main = extract_main_content(root)
     plain = PlainText()
-    add_blocks(plain, main.element, link=links.get)
+    add_blocks(plain, main.element, targets=targets)
     if not plain.blocks:
         raise UnreadableBook(
             "The page has no text.", "If a script creates it, provide the book in another format."
@@ -54,7 +56,7 @@ def read_page(raw: RawPage, place: Place, links: Mapping[str, Link]) -> Document
     if headless:
         plain = PlainText()
         plain.add_heading(main.heading or place.title, 1)
-        add_blocks(plain, main.element, link=links.get)
+        add_blocks(plain, main.element, targets=targets)
     for text in main.left_out:
         plain.leave_out("navigation", text)
     return make_document(plain, place, make_github_anchor, headless=headless)

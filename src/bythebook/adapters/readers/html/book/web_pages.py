@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from bythebook.adapters.readers.html.book.menu import MenuEntry
 from bythebook.adapters.readers.html.book.survey import PageSummary, RawPage
+from bythebook.adapters.readers.pictures.shelf import KeptPicture
+from bythebook.domain.books import MissingPicture
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,12 @@ class Target:
     anchor: str
 
 
+FindPicture = Callable[[WebPage, str], KeptPicture | MissingPicture | None]
 Locate = Callable[[WebPage, str], Target | None]  # None: outside the book
+
+
+def _find_none(_page: WebPage, _target: str) -> None:
+    """Keep no picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,8 @@ class WebPages:
     contents: Sequence[
         MenuEntry
     ] = ()  # pages listed on the start page; used for a site without menus
+
+    find_picture: FindPicture = _find_none
 
     def find_target(self, page: WebPage, href: str) -> Target | None:
         """Return the target of a link by the page's main key; None outside the book."""

@@ -16,10 +16,13 @@ from bythebook.adapters.readers.html.page.element_roles import (
 )
 from bythebook.adapters.readers.html.page.flow import Flow
 from bythebook.adapters.readers.html.page.formulas import is_second_rendering, read_formula
-from bythebook.adapters.readers.html.page.tags import BLOCK_TAGS
+from bythebook.adapters.readers.html.page.list_places import ListPlace
+from bythebook.adapters.readers.html.page.set_off import SetOffBlocks
+from bythebook.adapters.readers.html.page.tags import BLOCK_TAGS, INLINE_STYLES
 from bythebook.adapters.readers.html.page.visible import (
     extract_drawing_text,
     extract_visible_text,
+    find_image_target,
     is_element,
     is_for_screen_readers,
     is_hidden,
@@ -27,10 +30,10 @@ from bythebook.adapters.readers.html.page.visible import (
     is_page_number,
     is_permalink,
 )
+from bythebook.adapters.readers.page_targets import PageTargets
 from bythebook.adapters.readers.plain_text import PlainText
-from bythebook.domain.books import Link
-
-LinkTo = Callable[[str], Link | None]
+from bythebook.adapters.readers.rich_text import RichText
+from bythebook.domain.marks import Style
 
 _BLOCKS = BLOCK_TAGS | frozenset(
     "body caption center dialog dir fieldset hgroup html legend menu search".split()
@@ -38,24 +41,28 @@ _BLOCKS = BLOCK_TAGS | frozenset(
 _CONTROLS = frozenset({"button", "select", "textarea", "progress", "meter"})
 
 
-def add_blocks(plain: PlainText, root: Element, *, link: LinkTo) -> None:
+def add_blocks(plain: PlainText, root: Element, *, targets: PageTargets) -> None:
     """Append the visible content of an element as typed blocks."""
-    _BlockWalker(Flow(plain, root), link).walk(root)
+    _BlockWalker(Flow(plain, root), targets).walk(root)
 
 
-def split_blocks(root: Element, cuts: Collection[str], *, link: LinkTo) -> dict[str, PlainText]:
+def split_blocks(
+    root: Element, cuts: Collection[str], *, targets: PageTargets
+) -> dict[str, PlainText]:
     """Read an element as several texts; a new one starts at each id in `cuts`."""
     flow = Flow(PlainText(), root, frozenset(cuts))
-    _BlockWalker(flow, link).walk(root)
+    _BlockWalker(flow, targets).walk(root)
     return flow.texts
 
 
 class _BlockWalker:
     """One pass over a tree, without recursion."""
 
-    def __init__(self, flow: Flow, link: LinkTo) -> None:
+    def __init__(self, flow: Flow, targets: PageTargets) -> None:
         self.flow = flow
-        self.link = link
+        self.targets = targets
+        self.lists: list[ListPlace] = []  # open lists inside the block that collects their lines
+        self.set_off = SetOffBlocks(flow)
         # Each opener returns True if the walk continues inside the element.
         self.openers: dict[str, Callable[[Element], bool]] = {
             **dict.fromkeys(HEADINGS, self._open_heading),
@@ -71,8 +78,10 @@ class _BlockWalker:
             "img": self._add_image,
             "svg": self._add_drawing,
             "a": self._open_link,
+            "li": self._open_item,
+            "dt": self._open_item,
+            **dict.fromkeys(INLINE_STYLES, self._open_style),
             "rt": self._open_ruby_text,
-            "sup": self._open_superscript,
             "case": lambda element: next(element.iter("math"), None) is not None,
             "default": self._open_fallback,
         }
@@ -104,10 +113,13 @@ class _BlockWalker:
         self._record_id(element)
         formula = read_formula(element)
         if formula is not None:
-            self.flow.add_formula(formula.text, formula.inline, is_block=formula.is_block)
+            self.flow.add_formula(
+                formula.text, formula.inline, formula.mathml, is_block=formula.is_block
+            )
             return False
         if element.tag in _BLOCKS:
             self.flow.end_block()
+            self.set_off.open(element)
         if element.get("role") == "heading":
             return self._open_heading(element)
         opener = self.openers.get(str(element.tag))
@@ -132,15 +144,20 @@ class _BlockWalker:
         flow = self.flow
         if element.tag in _BLOCKS:
             flow.end_block()
+        else:
+            flow.close_mark(element)
+        if self.lists and self.lists[-1].element is element:
+            self.lists.pop()
         if element.tag == "rt":
-            flow.runs.append(")")
+            flow.runs.add(")")
         elif element.tag == "tr" and flow.container.kind == "table":
             flow.end_row()
-        elif element.tag == "dd" and flow.container.term:
+        elif element.tag == "dd" and flow.container.term.text:
             flow.container.lines.append(flow.container.term)
-            flow.container.term = ""
+            flow.container.term = RichText("")
         if flow.container.element is element and len(flow.containers) > 1:
             flow.close_container()
+        self.set_off.close(element)
 
     def _record_id(self, element: Element) -> None:
         name = element.get("id") or (element.get("name") if element.tag == "a" else None)
@@ -161,7 +178,18 @@ class _BlockWalker:
     def _open_list(self, element: Element) -> bool:
         if self.flow.container.kind in {"paragraph", "caption"}:
             self.flow.open_container(element, "list")
+        if self.flow.container.kind == "list":
+            self.lists.append(ListPlace.of(element))
         return True
+
+    def _open_item(self, element: Element) -> bool:
+        if self.lists and self.flow.container.kind == "list":
+            self.flow.next_item = self.lists[-1].make_item(element, len(self.lists) - 1)
+        return True
+
+    def _open_style(self, element: Element) -> bool:
+        self.flow.open_mark(element, Style(0, 0, INLINE_STYLES[str(element.tag)]))
+        return self._open_superscript(element) if element.tag == "sup" else True
 
     def _open_glossary(self, element: Element) -> bool:
         return self._open_list(element) if is_short_glossary(element) else True
@@ -171,7 +199,7 @@ class _BlockWalker:
         container, before = self.flow.container, element.getprevious()
         if container.kind == "list" and container.element.tag == "dl" and container.lines:
             container.term = (
-                container.lines.pop() if before is not None and before.tag == "dt" else ""
+                container.lines.pop() if before is not None and before.tag == "dt" else RichText("")
             )
         return True
 
@@ -210,34 +238,38 @@ class _BlockWalker:
 
     def _add_line_break(self, _element: Element) -> bool:
         is_kept = self.flow.container.kind in {"paragraph", "caption", "verse"}
-        self.flow.runs.append("\n" if is_kept else " ")
+        self.flow.runs.add("\n" if is_kept else " ")
         return True
 
     def _add_image(self, element: Element) -> bool:
-        self.flow.add_image_text(element.get("alt") or "")
+        picture = self.targets.add_picture(self.flow.plain, element.get("src") or "")
+        self.flow.add_image_text(element.get("alt") or "", picture)
         return False
 
     def _add_drawing(self, element: Element) -> bool:
         self._record_ids_inside(element)
-        self.flow.add_image_text(extract_drawing_text(element))
+        images = (find_image_target(image) for image in element.iter("image"))
+        target = next(filter(None, images), "")
+        picture = self.targets.add_picture(self.flow.plain, target)
+        self.flow.add_image_text(extract_drawing_text(element), picture)
         return False
 
     def _open_link(self, element: Element) -> bool:
         if is_permalink(element, in_heading=self.flow.container.kind == "heading"):
             return False
         href = element.get("href")
-        if href and (found := self.link(href)) is not None:
-            self.flow.plain.links.append(found)
+        if href and (mark := self.targets.add_link(self.flow.plain, href)) is not None:
+            self.flow.open_mark(element, mark)
         return True
 
     def _open_ruby_text(self, _element: Element) -> bool:
-        self.flow.runs.append("(")
+        self.flow.runs.add("(")
         return True
 
     def _open_superscript(self, element: Element) -> bool:
         digits = re.fullmatch(r"\s*[-+−]?\d+\s*", element.text or "")
-        if digits and len(element) == 0 and "".join(self.flow.runs[-1:])[-1:].isdigit():
-            self.flow.runs.append("^")  # 10<sup>6</sup> is not 106
+        if digits and len(element) == 0 and "".join(self.flow.runs.parts[-1:])[-1:].isdigit():
+            self.flow.runs.add("^")  # 10<sup>6</sup> is not 106
         return True
 
     def _open_fallback(self, element: Element) -> bool:

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
+from lxml import etree
 from lxml.etree import _Element as Element
 
 from bythebook.adapters.readers.html.page.visible import extract_all_text, get_classes, is_element
+from bythebook.adapters.readers.tex import convert_tex
 
 _CONTAINERS = frozenset(
     {"katex", "katex-display", "mwe-math-element", "MathJax", "MathJax_Display"}
@@ -17,6 +19,7 @@ _DISPLAYED = frozenset({"katex-display", "MathJax_Display", "mwe-math-element-bl
 _RAW = re.compile(r"^\s*(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$)\s*$", re.DOTALL)
 _TEX = re.compile(r"[\\^_{}]")
 _STYLED = re.compile(r"^\{\\(?:display|text)style\s+(.*)\}$", re.DOTALL)
+_MAX_MARKUP = 100_000  # characters of MathML that are kept
 _MAX_PARTS = 50_000  # per formula; anything larger is not a formula
 
 
@@ -27,6 +30,13 @@ class Formula:
     text: str
     is_tex: bool
     is_block: bool
+    drawn: str = ""  # the page's own MathML
+
+    @property
+    def mathml(self) -> str:
+        """The formula as MathML: from its TeX if possible, otherwise the page's own."""
+        found = convert_tex(self.text, display=self.is_block) if self.is_tex else ""
+        return found or self.drawn
 
     @property
     def inline(self) -> str:
@@ -96,11 +106,19 @@ def _read_rendering(element: Element, named: frozenset[str]) -> Formula:
                 _collapse_spaces(styled.group(1) if styled else words),
                 is_tex=True,
                 is_block=is_block,
+                drawn=_copy_mathml(math),
             )
+    drawn = _copy_mathml(math)
     if line := write_mathml(math):
-        return Formula(line, is_tex=False, is_block=is_block)
+        return Formula(line, is_tex=False, is_block=is_block, drawn=drawn)
     words = math.get("alttext") or ""
-    return Formula(_collapse_spaces(words), _TEX.search(words) is not None, is_block)
+    return Formula(_collapse_spaces(words), _TEX.search(words) is not None, is_block, drawn)
+
+
+def _copy_mathml(math: Element) -> str:
+    """Return the markup of a formula, for the renderer to clean; empty if it is too large."""
+    markup = etree.tostring(math, encoding="unicode", with_tail=False)
+    return markup if len(markup) <= _MAX_MARKUP else ""
 
 
 def _collapse_spaces(text: str) -> str:

@@ -8,6 +8,7 @@ from lxml.etree import _Element as Element
 
 from bythebook.adapters.readers.html.page.tags import BLOCK_TAGS
 
+XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
 EPUB_TYPE = "{http://www.idpf.org/2007/ops}type"
 
 _HIDDEN_TAGS = frozenset(
@@ -85,6 +86,11 @@ def extract_drawing_text(drawing: Element) -> str:
         else:
             stack.extend(reversed(element))
     return " ".join(words)
+
+
+def find_image_target(image: Element) -> str:
+    """Return the target of an image inside a drawing."""
+    return image.get("href") or image.get(XLINK_HREF) or image.get("xlink:href") or ""
 
 
 def is_hidden(element: Element) -> bool:

@@ -1,11 +1,12 @@
 """Detects the kind of a Markdown book, and describes how each kind is read."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from bythebook.adapters.readers.asciidoc.book import describe_asciidoc
 from bythebook.adapters.readers.markdown.kinds import hugo
+from bythebook.adapters.readers.markdown.kinds.book_kind import BookKind
 from bythebook.adapters.readers.markdown.kinds.docusaurus import (
     find_docs_folder,
     has_docusaurus_config,
@@ -14,7 +15,6 @@ from bythebook.adapters.readers.markdown.kinds.docusaurus import (
 )
 from bythebook.adapters.readers.markdown.kinds.hugo_shortcodes import replace_hugo_shortcodes
 from bythebook.adapters.readers.markdown.kinds.includes import (
-    Expand,
     IncludedFiles,
     expand_directives,
     expand_partials,
@@ -27,30 +27,21 @@ from bythebook.adapters.readers.markdown.kinds.mdbook import (
     make_mdbook_anchor,
     read_mdbook_title,
 )
+from bythebook.adapters.readers.markdown.kinds.mixed_pages import SyntaxBySuffix
 from bythebook.adapters.readers.markdown.kinds.plain_folder import find_trunk, list_plain_pages
-from bythebook.adapters.readers.markdown.pages import MarkdownPage, SourceFile
-from bythebook.adapters.readers.markdown.syntax.mdx import Flavour
+from bythebook.adapters.readers.markdown.syntax.page_syntax import MarkdownSyntax
 from bythebook.adapters.readers.markdown.tree import Tree
+from bythebook.adapters.readers.mkdocs.site import describe_mkdocs
+from bythebook.adapters.readers.myst.project import describe_myst
 from bythebook.adapters.readers.plain_text import MakeAnchor, make_github_anchor
-
-
-@dataclass(frozen=True, slots=True)
-class BookKind:
-    """A kind of book: where its pages are, how they are ordered, and what they include."""
-
-    name: str
-    root: Path
-    files: Sequence[Path]
-    list_pages: Callable[[Path, Sequence[SourceFile], str], Sequence[MarkdownPage]]
-    choose_anchor_maker: Callable[[Iterable[str]], MakeAnchor]  # from the bodies of all pages
-    flavour: Flavour
-    expand: Expand  # returns the body of a page with its includes inserted
-    list_warnings: Callable[[], Iterator[str]]  # called after all pages are expanded
-    title: str | None = None
+from bythebook.adapters.readers.quarto.project import describe_quarto
 
 
 def detect_kind(tree: Tree) -> BookKind:
     """Detect what kind of Markdown book a folder is."""
+    for describe in (describe_myst, describe_quarto, describe_mkdocs, describe_asciidoc):
+        if kind := describe(tree):
+            return kind
     if root := find_mdbook(tree.root):
         return _describe_mdbook(tree, root)
     if hugo.has_hugo_config(tree) and not has_docusaurus_config(tree.root):
@@ -79,7 +70,7 @@ def _describe_mdbook(tree: Tree, root: Path) -> BookKind:
         files=list_summary_files(root),
         list_pages=list_mdbook_pages,
         choose_anchor_maker=_use_always(make_mdbook_anchor),
-        flavour="commonmark",
+        syntax=MarkdownSyntax("commonmark"),
         expand=partial(expand_directives, included),
         list_warnings=list_warnings,
         title=read_mdbook_title(above),
@@ -94,7 +85,7 @@ def _describe_docusaurus(tree: Tree, docs: Path) -> BookKind:
         files=tree.narrow_to(docs).list_markdown(),
         list_pages=list_docusaurus_pages,
         choose_anchor_maker=_use_always(make_github_anchor),
-        flavour="mdx",
+        syntax=MarkdownSyntax("mdx"),
         expand=partial(expand_partials, included),
         list_warnings=included.list_warnings,
         title=read_docusaurus_title(tree.root),
@@ -120,7 +111,7 @@ def _describe_hugo(tree: Tree) -> BookKind:
         files=tree.narrow_to(root).list_markdown("_index.md"),
         list_pages=hugo.list_hugo_pages,
         choose_anchor_maker=partial(hugo.choose_anchor_maker, config),
-        flavour="commonmark",
+        syntax=MarkdownSyntax("commonmark"),
         expand=partial(replace_hugo_shortcodes, site),
         list_warnings=list_warnings,
         title=str(title) if title else None,
@@ -130,13 +121,15 @@ def _describe_hugo(tree: Tree) -> BookKind:
 def _describe_plain_folder(tree: Tree) -> BookKind:
     included = IncludedFiles(tree.root)
     trunk = find_trunk(tree)
+    files = tree.narrow_to(trunk).list_pages()
+    notebooks = sum(path.suffix == ".ipynb" for path in files)
     return BookKind(
-        name="Markdown folder",
+        name="Notebook folder" if 2 * notebooks > len(files) else "Markdown folder",
         root=trunk,
-        files=tree.narrow_to(trunk).list_markdown(),
+        files=files,
         list_pages=partial(list_plain_pages, trunk.relative_to(tree.root).as_posix()),
         choose_anchor_maker=_use_always(make_github_anchor),
-        flavour="plain",
+        syntax=SyntaxBySuffix(MarkdownSyntax("plain")),
         expand=partial(expand_partials, included),
         list_warnings=included.list_warnings,
     )

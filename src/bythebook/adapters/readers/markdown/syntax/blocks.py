@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -9,6 +10,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from bythebook.adapters.readers.admonitions import find_admonition_kind
 from bythebook.adapters.readers.markdown.syntax.guard import (
     MAX_NESTING,
     refuse_hostile,
@@ -17,15 +19,36 @@ from bythebook.adapters.readers.markdown.syntax.guard import (
     refuse_unended,
 )
 from bythebook.adapters.readers.markdown.syntax.html_fragments import HtmlBlock, read_html
-from bythebook.adapters.readers.markdown.syntax.inline import FindLink, MarkdownInline
+from bythebook.adapters.readers.markdown.syntax.inline import MarkdownInline
+from bythebook.adapters.readers.markdown.syntax.list_lines import ListLines
+from bythebook.adapters.readers.markdown.syntax.markers import (
+    read_marker,
+    read_note_start,
+)
 from bythebook.adapters.readers.markdown.syntax.mdx import Flavour, remove_mdx
+from bythebook.adapters.readers.page_targets import PageTargets
 from bythebook.adapters.readers.plain_text import PlainText
+from bythebook.adapters.readers.rich_text import RichText, join_rich, mark_lines
+from bythebook.adapters.readers.tex import convert_tex
+from bythebook.domain.marks import (
+    Admonition,
+    Alignment,
+    Cell,
+    Formula,
+    Mark,
+    Note,
+    Quotation,
+    Style,
+)
 
 _HEADING_ID = re.compile(r"(?:\{#([\w:.-]+)[^{}]*\}|<!--\s*#([\w:.-]+)\s*-->)\s*$")
 _SHOWN_ID = re.compile(r"\{#[\w:.-]+[^{}]*\}\s*$")
 _NAME = re.compile(r"[\w.-]+")
 _TASK = re.compile(r"^\[([ xX])\](?=\s+\S)")
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
+_CODE_LINES = re.compile(r"\{([\d,\s-]+)\}")
+_SEVERAL_SPACES = re.compile("  +")
+_LINE_END = re.compile("\n")
 _CODE_TITLE = re.compile(r"""title\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
@@ -46,14 +69,14 @@ def tokenize(source: str, flavour: Flavour) -> list[Token]:
 def make_plain_text(
     tokens: Sequence[Token],
     flavour: Flavour,
-    find_link: FindLink = lambda _target: None,
+    targets: PageTargets = PageTargets(),  # noqa: B008 - it never changes
     title: str | None = None,
 ) -> PlainText:
     """Make the plain text of a parsed page, with a title heading if one is given."""
     plain = PlainText()
     if title is not None:
         plain.add_heading(title, 1)
-    _TokenWalker(tokens, plain, flavour, find_link).walk()
+    _TokenWalker(tokens, plain, flavour, targets).walk()
     return plain
 
 
@@ -76,13 +99,15 @@ class _TokenWalker:
     """One pass over the tokens of a page."""
 
     def __init__(
-        self, tokens: Sequence[Token], plain: PlainText, flavour: Flavour, find_link: FindLink
+        self, tokens: Sequence[Token], plain: PlainText, flavour: Flavour, targets: PageTargets
     ) -> None:
         self.tokens = tokens
         self.plain = plain
         self.flavour = flavour
-        self.inline = MarkdownInline(plain, find_link, expressions=flavour == "mdx")
+        self.targets = targets
+        self.inline = MarkdownInline(plain, targets, expressions=flavour == "mdx")
         self.at = 0
+        self.open: list[Mark] = []  # quotations and admonitions around the next block
         self.last_table_end = _find_last_table_end(tokens)
         self.readers: dict[str, Callable[[Token], None]] = {
             "heading_open": self._add_heading,
@@ -96,6 +121,10 @@ class _TokenWalker:
             "math_block": self._add_formula,
             "math_block_label": self._add_formula,
             "html_block": self._add_html,
+            "blockquote_open": self._open_quotation,
+            "blockquote_close": self._close_mark,
+            "admonition_open": self._open_admonition,
+            "admonition_close": self._close_mark,
         }
 
     def walk(self) -> None:
@@ -104,6 +133,34 @@ class _TokenWalker:
             self.at += 1
             if reader := self.readers.get(token.type):
                 reader(token)
+        while self.open:
+            self._close_mark()
+
+    def _open_quotation(self, _token: Token) -> None:
+        self.open.append(Quotation(self.plain.next_start, 0))
+
+    def _open_admonition(self, token: Token) -> None:
+        """Open a box; one without a title is set as a quotation."""
+        following = self.tokens[self.at + 1 : self.at + 2]
+        children = following[0].children if following else None
+        start = self.plain.next_start
+        if children and children[0].type == "strong_open":
+            self.open.append(Admonition(start, 0, find_admonition_kind(token.info)))
+        else:
+            self.open.append(Quotation(start, 0))
+
+    def _close_mark(self, _token: Token | None = None) -> None:
+        if self.open:
+            self.plain.mark_blocks(self.open.pop())
+
+    def _read_marker(self, token: Token) -> bool:
+        """Open or close an admonition; return False for other HTML."""
+        found = read_marker(token.content)
+        if found is True:
+            self._close_mark()
+        elif found:
+            self.open.append(Admonition(self.plain.next_start, 0, found))
+        return bool(found)
 
     def _iterate_until(self, closing: str, level: int) -> Iterator[Token]:
         while self.at < len(self.tokens):
@@ -117,7 +174,7 @@ class _TokenWalker:
         inline = self.tokens[self.at]
         mark = _HEADING_ID.search(inline.content)
         anchor = (mark.group(1) or mark.group(2)) if mark else None
-        title = _SHOWN_ID.sub("", self.inline.read_text(inline))
+        title = self.inline.read_text(inline).edit(_SHOWN_ID, "")
         self.plain.add_heading(title, int(token.tag[1]), anchor)
         self.at += 2
 
@@ -125,69 +182,94 @@ class _TokenWalker:
         inline = self.tokens[self.at]
         children = [child for child in inline.children or () if child.type != "softbreak"]
         only_images = bool(children) and all(child.type == "image" for child in children)
+        start = self.plain.next_start
         text = self.inline.read_text(inline, images=only_images)
         if not only_images and any(child.type == "image" for child in children):
-            text = re.sub("  +", " ", text)
-        if alert := _ALERT.match(text):
-            self.plain.add("paragraph", alert.group(1).capitalize())
-            text = text[alert.end() :]
+            text = text.edit(_SEVERAL_SPACES, " ")
+        if alert := _ALERT.match(text.text):
+            self._open_alert(alert.group(1))
+            text = text.cut(alert.end())
         self.plain.add("caption" if only_images else "paragraph", text)
         for image in () if only_images else (c for c in children if c.type == "image"):
-            self.plain.add("caption", self.inline.read_text(image))
+            self.plain.add("caption", self.inline.read_image(image))
+        if label := read_note_start(children):
+            self.plain.mark_blocks(Note(start, 0, label))
         self.at += 1
+
+    def _open_alert(self, name: str) -> None:
+        """Turn the quotation around an alert into an admonition."""
+        if self.open and isinstance(self.open[-1], Quotation):
+            self.open[-1] = Admonition(self.open[-1].start, 0, find_admonition_kind(name))
+        self.plain.add("paragraph", name.capitalize())
 
     def _add_list(self, token: Token) -> None:
         """Turn items into lines of one block; code, formulas and tables inside an item split the block."""
         ordered = token.type == "ordered_list_open"
-        items: list[str] = []
+        lines = ListLines(token)
         for inner in self._iterate_until(token.type.replace("open", "close"), token.level):
+            if lines.follow(inner):
+                continue
             if inner.type == "inline":
-                items.append(_TASK.sub(_replace_checkbox, self.inline.read_text(inner)))
+                lines.add(self.inline.read_text(inner).edit(_TASK, _replace_checkbox))
             elif inner.type == "html_block":
-                for block in self._read_html_blocks(inner):
-                    if block.kind in {"paragraph", "list", "heading"}:
-                        items.append(block.text)
-                    else:
-                        items = self._end_list(items, ordered=ordered)
-                        self._add_html_block(block)
+                self._add_html_to_list(inner, lines, ordered=ordered)
             elif inner.type in _SPLITTING_TOKENS:
-                items = self._end_list(items, ordered=ordered)
+                self._end_list(lines, ordered=ordered)
                 self.readers[inner.type](inner)
-        self._end_list(items, ordered=ordered)
+        self._end_list(lines, ordered=ordered)
 
-    def _end_list(self, items: Sequence[str], *, ordered: bool) -> list[str]:
-        self.plain.add("list", "\n".join(item for item in items if item.strip()), ordered=ordered)
-        return []
+    def _add_html_to_list(self, token: Token, lines: ListLines, *, ordered: bool) -> None:
+        if read_marker(token.content):  # a list stays one block
+            return
+        for block in self._read_html_blocks(token):
+            if block.kind in {"paragraph", "list", "heading"} and block.text.text:
+                lines.add(block.text)
+            else:
+                self._end_list(lines, ordered=ordered)
+                self._add_html_block(block)
+
+    def _end_list(self, lines: ListLines, *, ordered: bool) -> None:
+        self.plain.add("list", lines.finish(), ordered=ordered)
 
     def _add_table(self, token: Token) -> None:
-        rows: list[str] = []
-        cells: list[str] = []
+        rows: list[RichText] = []
+        cells: list[RichText] = []
+        align: Alignment = ""
         for inner in self._iterate_until("table_close", token.level):
-            if inner.type == "inline":
-                cells.append(self.inline.read_text(inner).replace("\n", " "))
+            if inner.type in {"th_open", "td_open"}:
+                align = _find_alignment(inner)
+            elif inner.type == "inline":
+                text = self.inline.read_text(inner).edit(_LINE_END, " ")
+                cells.append(text.mark(Cell(0, 0, align=align)))
             elif inner.type == "tr_close":
-                rows.append(" | ".join(cells))
-                self._add_row_anchor(cells)
+                rows.append(join_rich(" | ", cells))
+                self._add_row_anchor([cell.text for cell in cells])
                 cells = []
-        self.plain.add("table", "\n".join(rows))
+        self.plain.add("table", join_rich("\n", rows))
 
     def _add_row_anchor(self, cells: Sequence[str]) -> None:
         """Add an anchor for a row: MDX components give rows such ids."""
         if self.flavour == "mdx" and cells and _NAME.fullmatch(cells[0]):
-            self.plain.anchors.append(cells[0])
+            self.plain.add_anchor(cells[0])
 
     def _add_code(self, token: Token) -> None:
         info = token.info.strip()
         if title := _CODE_TITLE.search(info):
-            self.plain.add("caption", title.group(1) or title.group(2) or "")
+            words = title.group(1) or title.group(2) or ""
+            self.plain.add("caption", RichText(words).mark(Style(0, 0, "code title")))
         language = re.match(r"[\w+#-]*", info)
+        lines = _CODE_LINES.search(info)
+        code = mark_lines(token.content, lines.group(1) if lines else "")
         # Lines that mdBook hides ("# use std;") stay: readers can unfold them.
-        self.plain.add("code", token.content, language=language.group() if language else "")
+        self.plain.add("code", code, language=language.group() if language else "")
 
     def _add_formula(self, token: Token) -> None:
-        self.plain.add("formula", token.content)
+        formula = Formula(0, 0, convert_tex(token.content, display=True), display=True)
+        self.plain.add("formula", RichText(token.content).strip().mark(formula))
 
     def _add_html(self, token: Token) -> None:
+        if self._read_marker(token):
+            return
         for block in self._read_html_blocks(token):
             self._add_html_block(block)
 
@@ -196,10 +278,13 @@ class _TokenWalker:
         fragment = self._collect_table(token)
         refuse_open(fragment)
         found = read_html(fragment, words)
-        self.plain.anchors.extend(found.anchors)
+        self.plain.add_anchor(*found.anchors)
         for target in found.links:
-            self.inline.add_link(target)
-        return found.blocks
+            self.targets.add_link(self.plain, target)
+        return [
+            replace(block, text=self.targets.show_pictures(self.plain, block.text))
+            for block in found.blocks
+        ]
 
     def _collect_table(self, token: Token) -> str:
         """Return HTML up to the end of a table that it opens."""
@@ -216,10 +301,10 @@ class _TokenWalker:
             missing += _count_open_tables(inner.content) if is_html else 0
         return "".join(parts)
 
-    def _read_inline_markdown(self, text: str) -> str:
+    def _read_inline_markdown(self, text: str) -> RichText:
         """Return the text of Markdown inside HTML."""
         tokens = _get_parser(self.flavour).parseInline(text)
-        return " ".join(self.inline.read_text(token) for token in tokens)
+        return join_rich(" ", (self.inline.read_text(token) for token in tokens))
 
     def _add_html_block(self, block: HtmlBlock) -> None:
         if block.kind == "heading":
@@ -243,6 +328,14 @@ def _find_last_table_end(tokens: Sequence[Token]) -> int:
         if tokens[at].type == "html_block" and "</table" in tokens[at].content.lower():
             return at
     return -1
+
+
+def _find_alignment(cell: Token) -> Alignment:
+    style = str(cell.attrs.get("style", ""))
+    for align in ("left", "center", "right"):
+        if style.endswith(align):
+            return align
+    return ""
 
 
 def _replace_checkbox(task: re.Match[str]) -> str:

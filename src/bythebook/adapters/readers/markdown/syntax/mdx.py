@@ -4,6 +4,14 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
+from bythebook.adapters.readers.admonitions import find_admonition_kind
+from bythebook.adapters.readers.markdown.syntax.markers import (
+    CLOSE,
+    open_admonition,
+    write_note_reference,
+    write_note_start,
+)
+
 Flavour = Literal["mdx", "plain", "commonmark"]
 
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
@@ -32,7 +40,10 @@ _TAG = re.compile(
 _CODE_OR_TAG = re.compile(
     rf"(`+)(?!`).{{0,300}}?(?<!`)\1(?!`)|<[A-Za-z][\w.]*\s(?=[^<>]*\{{){_ATTRIBUTES}>", re.DOTALL
 )
-_BRACED = re.compile(r"""=\s*\{\s*(?:(['"`])([^'"`{}]*)\1|(?:[^{}]|\{[^{}]*\})*+)\s*\}""")
+_BRACED = re.compile(
+    r"""=\s*\{\s*(?:(?:(?:require|useBaseUrl)\(\s*)?(['"`])([^'"`{}]*)\1(?:\s*\)(?:\.default)?)?"""
+    r"""|(?:[^{}]|\{[^{}]*\})*+)\s*\}"""
+)
 _VALUE = r"""\s*=\s*(?:"([^"]*)"|'([^']*)'|\{\s*['"`]([^'"`]*)['"`]\s*\})"""
 _SHOWN = re.compile(
     rf"(?<=\s)(file-?[nN]ame|label|title|caption|summary|heading|alt|text|number){_VALUE}"
@@ -58,9 +69,12 @@ def _rewrite_footnotes(text: str, notes: Collection[str]) -> str:
     """Turn footnotes into paragraphs, and write their references as visible labels."""
     if not notes:
         return text
-    text = _FOOTNOTE.sub(r"\n\\[\1\\] ", text)
+    text = _FOOTNOTE.sub(lambda found: f"\n{write_note_start(found.group(1))}", text)
     return _REFERENCE.sub(
-        lambda found: rf"\[{found.group(1)}\]" if found.group(1) in notes else found.group(), text
+        lambda found: (
+            write_note_reference(found.group(1)) if found.group(1) in notes else found.group()
+        ),
+        text,
     )
 
 
@@ -145,5 +159,9 @@ def _rewrite_admonition(line: str) -> str:
     )
     if match is None:
         return line
-    title = match.group(3) or match.group(4) or (match.group(2) or "").capitalize()
-    return f"\n{match.group(1)}**{title}**\n" if title else ""
+    indent, name = match.group(1), match.group(2) or ""
+    title = match.group(3) or match.group(4) or name.capitalize()
+    if not title:
+        return f"\n{indent}{CLOSE}\n"
+    opening = open_admonition(find_admonition_kind(name))
+    return f"\n{indent}{opening}\n\n{indent}**{title}**\n"

@@ -17,6 +17,7 @@ ADMONITIONS = {
     "caution": "Caution", "attention": "Attention", "danger": "Danger", "hint": "Hint",
     "error": "Error", "seealso": "See also", "todo": "Todo",
 }  # fmt: skip
+BOXES = frozenset({"admonition", "topic", "sidebar"})
 VERSIONS = {
     "versionadded": "Added in version", "version-added": "Added in version",
     "versionchanged": "Changed in version", "version-changed": "Changed in version",
@@ -102,7 +103,10 @@ class TitledDirective(ArgumentDirective):
     def run(self) -> list[nodes.Node]:
         """Return the title as a separate paragraph, then the content."""
         title = self.parse_line(self.argument)
-        return [nodes.container("", *self.make_target(), *title, *self.parse_content())]
+        box = nodes.container("", *self.make_target(), *title, *self.parse_content())
+        if title and self.name.lower() in BOXES:
+            box["admonition"] = self.get_option("class").split(" ")[0] or "note"
+        return [box]
 
 
 class AdmonitionDirective(ContentDirective):
@@ -111,11 +115,10 @@ class AdmonitionDirective(ContentDirective):
     def run(self) -> list[nodes.Node]:
         """Return the label as a separate paragraph, then the content."""
         word = ADMONITIONS[self.name.lower()]
-        return [
-            nodes.container(
-                "", nodes.paragraph(word, word), *self.make_target(), *self.parse_content()
-            )
-        ]
+        label = nodes.paragraph(word, word)
+        box = nodes.container("", label, *self.make_target(), *self.parse_content())
+        box["admonition"] = self.name.lower()
+        return [box]
 
 
 class VersionDirective(ArgumentDirective):

@@ -19,9 +19,9 @@ class navigation(nodes.General, nodes.Element):  # noqa: N801
     """Text that only links to other documents."""
 
 
-def make_code(text: str, language: str = "", caption: str = "") -> code:
-    """Make a code node."""
-    return code(text, text, language=language, caption=caption)
+def make_code(text: str, language: str = "", caption: str = "", lines: str = "") -> code:
+    """Make a code node; `lines` names those that the author highlights."""
+    return code(text, text, language=language, caption=caption, lines=lines)
 
 
 def make_cross_reference(text: str, link: Link | None) -> cross_reference:

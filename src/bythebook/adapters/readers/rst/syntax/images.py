@@ -23,10 +23,10 @@ class FigureDirective(ArgumentDirective):
         """Return the caption once, then the legend."""
         content = self.parse_content()
         first = next((node for node in content if isinstance(node, nodes.paragraph)), None)
-        image = nodes.image("", uri=self.argument, alt=self.get_option("alt"))
-        figure = nodes.container("", *self.make_target())
-        if first is None or first.astext().strip() != self.get_option("alt"):
-            figure += image
+        alt = self.get_option("alt")
+        is_repeated = first is not None and first.astext().strip() == alt
+        image = nodes.image("", uri=self.argument, alt="" if is_repeated else alt)
+        figure = nodes.container("", *self.make_target(), image)
         for node in content:
             figure += nodes.caption("", "", *node.children) if node is first else node
         return [figure]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from docutils import nodes
 from docutils.utils import unescape
 
+from bythebook.adapters.readers.page_targets import FindPicture
 from bythebook.adapters.readers.rst.outline import split_entry
 from bythebook.adapters.readers.rst.references import Destination, References
 from bythebook.adapters.readers.rst.syntax.elements import make_cross_reference
@@ -18,6 +19,15 @@ _TEXT_ROLES = frozenset(
 )
 _BRACED_ROLES = frozenset({"file", "samp"})
 _NUMBERED_ROLES = {"pep": "PEP", "pep-reference": "PEP", "rfc": "RFC", "rfc-reference": "RFC"}
+_STYLED_ROLES: dict[str, type[nodes.TextElement]] = {
+    "emphasis": nodes.emphasis, "strong": nodes.strong, "title-reference": nodes.emphasis,
+    "title": nodes.emphasis, "t": nodes.emphasis, "dfn": nodes.emphasis, "sub": nodes.subscript,
+    "subscript": nodes.subscript, "sup": nodes.superscript, "superscript": nodes.superscript,
+}  # fmt: skip
+_CODE_ROLES = frozenset(
+    """func meth class mod attr exc data const obj type macro member struct union enum option envvar token
+    keyword opcode var""".split()
+)
 _SPHINX_PAGES = {"genindex": "Index", "modindex": "Module Index", "search": "Search Page"}
 _BOOK_ROLES = frozenset("doc ref numref term any".split())
 
@@ -31,6 +41,7 @@ class RoleContext:
     external: dict[str, str] = field(default_factory=dict)  # role -> caption with %s
     own: dict[str, tuple[str, str]] = field(default_factory=dict)  # role -> base, format
     default: str = "emphasis"
+    find_picture: FindPicture = lambda _target: None
 
 
 def make_role_nodes(role: str, text: str, context: RoleContext) -> list[nodes.Node]:
@@ -56,7 +67,20 @@ def make_role_nodes(role: str, text: str, context: RoleContext) -> list[nodes.No
         return [_make_cross_reference(kind, words, entry, context)]
     written = unescape(text, restore_backslashes=True)
     shown = _find_shown_text(name, written if name in _LITERAL_ROLES else words, entry, context)
-    return [nodes.inline(shown, shown)]
+    if name in {"kbd", "guilabel", "menuselection"}:
+        return [nodes.inline(shown, shown, classes=["kbd"] if name == "kbd" else [])]
+    return [_find_node_type(name, context)(shown, shown)]
+
+
+def _find_node_type(name: str, context: RoleContext) -> type[nodes.TextElement]:
+    """Return how a role is set: names of code as code, as Sphinx does."""
+    if name in _STYLED_ROLES:
+        return _STYLED_ROLES[name]
+    is_plain = name in _TEXT_ROLES or name in _NUMBERED_ROLES or name in context.external
+    is_code = (
+        name in _LITERAL_ROLES or name in _BRACED_ROLES or (":" in name or name in _CODE_ROLES)
+    )
+    return nodes.literal if is_code and not is_plain else nodes.inline
 
 
 def _find_shown_text(name: str, words: str, entry: tuple[str, str], context: RoleContext) -> str:

@@ -15,7 +15,8 @@ class CodeDirective(ArgumentDirective):
         language, _, more = first.partition(" ")
         lines = [line for line in (more, rest) if line.strip()]
         text = "\n".join([*lines, *self.content])
-        return [*self.make_target(), make_code(text, language, self.get_option("caption"))]
+        caption, lit = self.get_option("caption"), self.get_option("emphasize-lines")
+        return [*self.make_target(), make_code(text, language, caption, lit)]
 
 
 class CodeTabDirective(ArgumentDirective):

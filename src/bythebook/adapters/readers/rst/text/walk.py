@@ -5,10 +5,24 @@ from collections.abc import Callable, Sequence
 
 from docutils import nodes
 
+from bythebook.adapters.readers.admonitions import find_admonition_kind
 from bythebook.adapters.readers.plain_text import PlainText
+from bythebook.adapters.readers.rich_text import RichText, join_rich, mark_lines
 from bythebook.adapters.readers.rst.syntax.elements import code, navigation
 from bythebook.adapters.readers.rst.text.inline import RstInline
 from bythebook.adapters.readers.rst.text.raw_html import extract_html_text
+from bythebook.adapters.readers.tex import convert_tex
+from bythebook.domain.marks import (
+    Admonition,
+    Anchor,
+    Cell,
+    Formula,
+    InlineMark,
+    Item,
+    Note,
+    Quotation,
+    Style,
+)
 
 _METADATA = frozenset("orphan tocdepth nocomments nosearch no-search template layout".split())
 _LISTS = (
@@ -72,9 +86,14 @@ class DocumentWalker:
         }
 
     def _add_children(self, node: nodes.Element, depth: int) -> None:
-        self.plain.anchors.extend(node.get("ids", ()))
+        self.plain.add_anchor(*node.get("ids", ()))
+        start = self.plain.next_start
         for child in node.children:
             self.add_block(child, depth)
+        if isinstance(node, nodes.block_quote):
+            self.plain.mark_blocks(Quotation(start, 0))
+        elif kind := node.get("admonition"):
+            self.plain.mark_blocks(Admonition(start, 0, find_admonition_kind(kind)))
 
     def _add_section(self, section: nodes.section, depth: int) -> None:
         ids = list(section["ids"])
@@ -87,24 +106,24 @@ class DocumentWalker:
             if isinstance(child, nodes.title):
                 self.plain.add_heading(self.inline.read_words(child), depth, anchor)
                 used = anchor if not is_first else None
-                self.plain.anchors.extend(name for name in ids if name != used)
+                self.plain.add_anchor(*(name for name in ids if name != used))
             else:
                 self.add_block(child, depth)
 
     def _record_target(self, target: nodes.target) -> None:
         if "refuri" not in target and "refname" not in target:
             self.labels.extend(target["ids"])
-            self.plain.anchors.extend(target["ids"])
+            self.plain.add_anchor(*target["ids"])
 
     def _add_paragraph(self, node: nodes.Element) -> None:
-        self.plain.anchors.extend(node.get("ids", ()))
+        self.plain.add_anchor(*node.get("ids", ()))
         children = [child for child in node.children if child.astext().strip() or _is_image(child)]
         only_images = bool(children) and all(_is_image(child) for child in children)
         self.plain.add("caption" if only_images else "paragraph", self.inline.read_words(node))
 
     def _add_line_block(self, node: nodes.line_block) -> None:
         lines = [self.inline.read_words(line) for line in node.findall(nodes.line)]
-        self.plain.add("paragraph", "\n".join(lines))
+        self.plain.add("paragraph", join_rich("\n", lines))
 
     def _add_literal(self, node: nodes.literal_block) -> None:
         self.plain.add("code", self.inline.read_verbatim(node), language=self.language)
@@ -113,30 +132,38 @@ class DocumentWalker:
         self.plain.add("code", node.astext(), language="python")
 
     def _add_code(self, node: code) -> None:
-        self.plain.add("caption", node["caption"])
+        title = RichText(node["caption"])
+        self.plain.add("caption", title.mark(Style(0, 0, "code title")) if title else title)
         language = re.match(r"[\w+#.-]*", node["language"] or self.language)
-        self.plain.add("code", node.astext(), language=language.group() if language else "")
+        code = mark_lines(node.astext(), node["lines"])
+        self.plain.add("code", code, language=language.group() if language else "")
 
     def _add_formula(self, node: nodes.math_block) -> None:
-        self.plain.add("formula", node.astext())
+        formula = Formula(0, 0, convert_tex(node.astext(), display=True), display=True)
+        self.plain.add("formula", RichText(node.astext()).strip().mark(formula))
 
     def _add_caption(self, node: nodes.caption) -> None:
         self.plain.add("caption", self.inline.read_words(node))
 
     def _add_image(self, node: nodes.image) -> None:
-        self.plain.anchors.extend(node.get("ids", ()))
-        self.plain.add("caption", node.get("alt", ""))
+        self.plain.add_anchor(*node.get("ids", ()))
+        self.plain.add("caption", self.inline.read_image(node))
 
     def _add_table(self, table: nodes.table) -> None:
-        self.plain.anchors.extend(table.get("ids", ()))
+        self.plain.add_anchor(*table.get("ids", ()))
         for title in table.children:
             if isinstance(title, nodes.title):
                 self.plain.add("caption", self.inline.read_words(title))
         rows = [row for row in table.findall(nodes.row) if _find_table(row) is table]
-        lines = (" | ".join(self.flatten(cell.children) for cell in row.children) for row in rows)
-        self.plain.add("table", "\n".join(line for line in lines if line.strip(" |")))
+        lines = (
+            join_rich(
+                " | ", (self.flatten(cell.children).mark(Cell(0, 0)) for cell in row.children)
+            )
+            for row in rows
+        )
+        self.plain.add("table", join_rich("\n", (line for line in lines if line.text.strip(" |"))))
 
-    def flatten(self, children: Sequence[nodes.Node]) -> str:
+    def flatten(self, children: Sequence[nodes.Node]) -> RichText:
         """Return the text of elements on one line; keep their links and anchors."""
         inner = PlainText()
         walker = DocumentWalker(self.document, inner, self.inline)
@@ -145,7 +172,8 @@ class DocumentWalker:
             walker.add_block(child, 0)
         self.plain.anchors.extend(inner.anchors)
         self.plain.left_out.extend(inner.left_out)
-        return " ".join(inner.text.split())
+        kept = (mark for mark in inner.marks if isinstance(mark, InlineMark | Anchor))
+        return RichText(inner.text, tuple(kept)).collapse()
 
     def _add_raw(self, node: nodes.raw) -> None:
         if "html" in node.get("format", ""):
@@ -153,15 +181,18 @@ class DocumentWalker:
                 self.plain.add("paragraph", paragraph)
 
     def _add_footnote(self, node: nodes.Element) -> None:
-        self.plain.anchors.extend(node["ids"])
+        self.plain.add_anchor(*node["ids"])
         label = next((part.astext() for part in node.children if isinstance(part, nodes.label)), "")
-        opening = f"[{label}] "
+        opening = RichText(f"[{label}] ")
+        start = self.plain.next_start
         for child in node.children:
             if isinstance(child, nodes.paragraph):
-                self.plain.add("paragraph", opening + self.inline.read_words(child))
-                opening = ""
+                words = self.inline.read_words(child)
+                self.plain.add("paragraph", join_rich("", (opening, words)))
+                opening = RichText("")
             elif not isinstance(child, nodes.label):
                 self.add_block(child, 0)
+        self.plain.mark_blocks(Note(start, 0, label))
 
     def _add_unparsed(self, message: nodes.system_message) -> None:
         """Add text that docutils could not parse, as written in the source."""
@@ -179,7 +210,7 @@ class DocumentWalker:
         pass
 
     def _leave_out_navigation(self, node: navigation) -> None:
-        self.plain.anchors.extend(node["ids"])
+        self.plain.add_anchor(*node["ids"])
         for words in node["words"]:
             self.plain.leave_out("navigation", words)
         self.plain.links.extend(node["links"])
@@ -193,7 +224,9 @@ class _ListWriter:
         self.node = node
         self.depth = depth
         self.ordered = isinstance(node, nodes.enumerated_list)
-        self.lines: list[str] = []
+        self.lines: list[RichText] = []
+        self.nesting = -1  # of the open list
+        self.item: Item | None = None  # which the next line begins
 
     def write(self) -> None:
         """Write the list and its nested lists in order."""
@@ -201,28 +234,40 @@ class _ListWriter:
         self._flush()
 
     def _flush(self) -> None:
-        text = "\n".join(line for line in self.lines if line.strip())
+        text = join_rich("\n", (line for line in self.lines if line.text.strip()))
         self.walker.plain.add("list", text, ordered=self.ordered)
         self.lines = []
 
+    def _add_line(self, line: RichText) -> None:
+        if self.item is not None and line.text.strip():
+            line, self.item = line.mark(self.item), None
+        self.lines.append(line)
+
     def _add_items(self, listed: nodes.Element) -> None:
-        self.walker.plain.anchors.extend(listed.get("ids", ()))
-        for item in listed.children:
-            if isinstance(item, nodes.definition_list_item):
-                self._add_pair(item, nodes.definition)
-            elif isinstance(item, nodes.option_list_item):
-                self._add_pair(item, nodes.description)
-            elif isinstance(item, nodes.field):
-                if not self._is_metadata(item):
-                    self._add_pair(item, nodes.field_body)
-            elif isinstance(item, nodes.list_item):
-                self._add_parts(item.children)
-            else:
-                self._add_parts([item])
+        self.walker.plain.add_anchor(*listed.get("ids", ()))
+        self.nesting += 1
+        number = int(listed.get("start", 1)) if isinstance(listed, nodes.enumerated_list) else -1
+        for place, item in enumerate(listed.children):
+            self.item = Item(0, 0, self.nesting, number + place if number >= 0 else -1)
+            self._add_item(item)
+        self.nesting -= 1
+
+    def _add_item(self, item: nodes.Node) -> None:
+        if isinstance(item, nodes.definition_list_item):
+            self._add_pair(item, nodes.definition)
+        elif isinstance(item, nodes.option_list_item):
+            self._add_pair(item, nodes.description)
+        elif isinstance(item, nodes.field):
+            if not self._is_metadata(item):
+                self._add_pair(item, nodes.field_body)
+        elif isinstance(item, nodes.list_item):
+            self._add_parts(item.children)
+        else:
+            self._add_parts([item])
 
     def _add_pair(self, item: nodes.Element, second: type[nodes.Element]) -> None:
         """Write a term and the first paragraph of its definition on one line."""
-        names: list[str] = []
+        names: list[RichText] = []
         meaning: Sequence[nodes.Node] = ()
         for part in item.children:
             if isinstance(part, second):
@@ -230,25 +275,26 @@ class _ListWriter:
             elif isinstance(part, nodes.target):
                 self.walker.add_block(part, self.depth)
             else:
-                names.append(self.walker.inline.read_words(part).rstrip(","))
-        name = ", ".join(names)
+                words = self.walker.inline.read_words(part)
+                names.append(words.cut(0, len(words.text.rstrip(","))))
+        name = join_rich(", ", names)
         if meaning and isinstance(meaning[0], nodes.paragraph):
-            self.lines.append(f"{name}: {self.walker.inline.read_words(meaning[0])}")
+            words = self.walker.inline.read_words(meaning[0])
+            self._add_line(join_rich(": ", (name, words)))
             self._add_parts(meaning[1:])
         else:
-            self.lines.append(name)
+            self._add_line(name)
             self._add_parts(meaning)
 
     def _add_parts(self, parts: Sequence[nodes.Node]) -> None:
         for part in parts:
             if isinstance(part, nodes.paragraph):
-                self.lines.append(self.walker.inline.read_words(part))
+                self._add_line(self.walker.inline.read_words(part))
             elif isinstance(part, _LISTS):
                 self._add_items(part)
             elif isinstance(part, nodes.line_block):
-                self.lines.extend(
-                    self.walker.inline.read_words(line) for line in part.findall(nodes.line)
-                )
+                for line in part.findall(nodes.line):
+                    self._add_line(self.walker.inline.read_words(line))
             elif isinstance(part, nodes.block_quote):
                 self._add_parts(part.children)
             elif isinstance(part, nodes.Element):

@@ -1,0 +1,1 @@
+"""AsciiDoc: the common subset, read into the tokens that the Markdown reader walks."""

@@ -1,0 +1,1 @@
+"""Jupyter notebooks: Markdown cells, code and what it put out."""

@@ -1,0 +1,1 @@
+"""Quarto: books and sites of .qmd pages with cells, callouts and cross references."""

@@ -1,0 +1,1 @@
+"""The books for machines that read: llms.txt, Markdown, sitemaps, structured data."""

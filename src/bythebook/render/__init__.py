@@ -1,0 +1,21 @@
+"""Text, marks and a range -> sanitised HTML, or plain styling at the terminal: the one renderer."""
+
+from bythebook.render.blocks import render_document, render_fragment, render_line
+from bythebook.render.places import (
+    QUOTE,
+    Addresses,
+    Highlight,
+    name_anchors,
+    opens_with_title,
+)
+
+__all__ = [
+    "QUOTE",
+    "Addresses",
+    "Highlight",
+    "name_anchors",
+    "opens_with_title",
+    "render_document",
+    "render_fragment",
+    "render_line",
+]

@@ -1,0 +1,1 @@
+"""Retrievers for LangChain and LlamaIndex over a ByTheBook service, each an extra."""
