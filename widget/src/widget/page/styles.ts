@@ -99,7 +99,7 @@ figure .cut{padding:0 .85rem .4rem;font:13px/1.5 var(--mono)}
 pre{margin:0;overflow-x:auto;padding:.65rem .85rem;font:13px/1.5 var(--mono);direction:ltr;text-align:left;tab-size:4}
 pre:focus-visible,.scroll:focus-visible{outline-offset:-3px}
 pre code{font:inherit}
-.numeral{display:inline-block;min-width:24px;height:24px;margin-block:-6px;margin-inline:0 -13px;padding-inline-start:2px;border-radius:4px;color:var(--accent);font:600 12px/18px var(--sans);text-align:start;text-indent:0;text-decoration:none;vertical-align:.35em;font-variant-numeric:lining-nums}
+.numeral{display:inline-block;position:relative;min-width:24px;height:24px;margin-block:-6px;margin-inline:0 -13px;padding-inline-start:2px;border-radius:4px;color:var(--accent);font:600 12px/18px var(--sans);text-align:start;text-indent:0;text-decoration:none;vertical-align:.35em;font-variant-numeric:lining-nums}
 .numeral+.numeral{margin-inline-start:14px}
 figcaption .numeral{margin:0;line-height:24px;text-align:center;vertical-align:0}
 @media (hover:hover){.numeral:hover{text-decoration:underline;text-underline-offset:2px}}
