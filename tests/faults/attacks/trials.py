@@ -3,7 +3,7 @@
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +18,11 @@ from tests.faults.attacks.obedient import ObedientModel
 from tests.faults.model_service import ModelService, ServiceReply, serving_with_model
 
 import bythebook.ask.pipeline as pipeline
+from bythebook.ask.compose.book_words import BookWords
 from bythebook.ask.guard import neutral
 from bythebook.ask.show.wording import remove_opening
-from bythebook.ask.verify.sentences import verify
 from bythebook.bootstrap import Core
-from bythebook.domain.answers import Draft, Fault, Judgement, Passage, Sentence
+from bythebook.domain.answers import Draft, Judgement, Passage
 from bythebook.domain.sentences import split_sentences
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.ports import Judge, Support
@@ -65,7 +65,7 @@ class Fared:
     attack: Attack
     replies: Sequence[ServiceReply]
     read: bool  # whether the model read and obeyed the order, in whatever role
-    live: bool  # whether verification alone stood between what it wrote and the reader
+    live: bool  # whether what it wrote was taken up, to be put in the book's words and verified
     leaks: Sequence[str]  # what reached a reader that the book does not say
     planted: Sequence[str]  # orders that did, whole, as the sentences of the book that they are
     requests: Sequence[dict[str, Any]]  # to the model
@@ -125,7 +125,7 @@ class Trials:
         self._texts = {book: list(_pages(every, book)) for book in _books(every)}
         self._services: dict[str, ModelService] = {}
         self._fared: dict[tuple[str, Setup], list[Fared]] = {}
-        self._heard: list[str] = []  # what came to be verified
+        self._heard: list[str] = []  # lines of the model that were taken up
 
     def fared(self, name: str, setup: Setup) -> list[Fared]:
         """Give how the attacks of a list fared, each by another way of asking."""
@@ -244,21 +244,21 @@ def answer_of(outcome: ServiceReply) -> str:
 
 @contextmanager
 def _overhearing(heard: list[str]) -> Iterator[None]:
-    """Note what comes to be verified, and have it verified."""
+    """Record the lines of a model that the answer path takes up, and let it go on with them."""
+    take_up = pipeline.anchored_drafts
 
-    async def overheard(drafts: AsyncIterator[Draft]) -> AsyncIterator[Draft]:
+    async def overheard(drafts: AsyncIterator[Draft]) -> AsyncGenerator[Draft]:
         async for draft in drafts:
             heard.append(draft.text)
             yield draft
 
-    async def listening(
-        drafts: AsyncIterator[Draft], passages: Sequence[Passage], support: Support
-    ) -> AsyncIterator[Sentence | Fault]:
-        async for event in verify(overheard(drafts), passages, support):
-            yield event
+    def listening(
+        drafts: AsyncIterator[Draft], passages: Sequence[Passage], book: BookWords | None
+    ) -> AsyncGenerator[Draft]:
+        return take_up(overheard(drafts), passages, book)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "verify", listening)
+        patch.setattr(pipeline, "anchored_drafts", listening)
         yield
 
 
