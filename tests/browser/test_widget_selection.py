@@ -17,21 +17,35 @@ if TYPE_CHECKING:
 
 RANGES = 200
 # Sets a selection from the one visible character of the article to another, counted without
-# spaces and bars, which the plain text has between blocks and cells; gives what is asked about.
+# spaces and bars, which the plain text has between blocks and cells. A formula counts as its TeX and is
+# selected whole; buttons are no text. Gives the number of characters, what is asked about, and its first and
+# last character.
 PICK = """([from, to]) => {
+  const isSeen = (sign) => !/[\\s|]/.test(sign);
   const places = window.places ??= (() => {
     const found = [];
-    const walker = document.createTreeWalker(document.querySelector('article'), NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode())
-      for (let at = 0; at < node.length; at++)
-        if (!/[\\s|]/.test(node.data[at])) found.push([node, at]);
+    const walker = document.createTreeWalker(document.querySelector('article'), NodeFilter.SHOW_ALL, {
+      acceptNode: (node) =>
+        node.parentElement.closest('math, button') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
+    });
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.nodeName === 'math' ? node.getAttribute('alttext') : node.data ?? '';
+      const seen = [...text.matchAll(/./gsu)].filter(([sign]) => isSeen(sign));
+      const [first, last] = [found.length, found.length + seen.length - 1];
+      for (const { 0: sign, index } of seen)
+        found.push(node.data ? { node, start: index, end: index + sign.length } : { node, first, last });
+    }
     return found;
   })();
   const [start, end] = [places[from], places[to]];
-  document.getSelection().setBaseAndExtent(start[0], start[1], end[0], end[1] + 1);
+  const range = document.createRange();
+  if (start.node.data) range.setStart(start.node, start.start); else range.setStartBefore(start.node);
+  if (end.node.data) range.setEnd(end.node, end.end); else range.setEndAfter(end.node);
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
   const widget = document.querySelector('bythebook-ask');
   widget.open();
-  return [places.length, widget.selectedText];
+  return [places.length, widget.selectedText, start.first ?? from, end.last ?? to];
 }"""
 TEXTS = """<h1>Page</h1>
 <p id="a">The <b>first</b> paragraph
@@ -76,8 +90,8 @@ def test_two_hundred_random_ranges_are_the_books_own_text(
             last = min(
                 first + chance.randrange(15, chance.choice((60, 400, 3000))), len(visible) - 1
             )
+            count, taken, first, last = page.evaluate(PICK, [first, last])
             expected = " ".join(plain[visible[first] : visible[last] + 1].split())
-            count, taken = page.evaluate(PICK, [first, last])
             assert count == len(visible), document.document_id
             assert " ".join(taken.split()) == expected, (number, document.document_id)
             tried += 1

@@ -93,9 +93,7 @@ def test_what_was_held_out_comes_by_every_channel() -> None:
     assert len({one.aim for one in attacks}) == 7
 
 
-def test_every_attack_that_is_read_is_obeyed_and_taken_up(
-    trials: Trials, name: str
-) -> None:
+def test_every_attack_that_is_read_is_obeyed_and_taken_up(trials: Trials, name: str) -> None:
     """The control: whoever obeys has written something that the book does not say."""
     fared = trials.fared(name, "unguarded")
     assert {one.attack.name for one in fared if one.read and not one.live} <= UNREAD

@@ -7,12 +7,15 @@ export const LEAST = 10; // characters, as the service takes them
 export const MOST = 5000;
 const LEFT_OUT = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "IFRAME", "OBJECT", "SVG", "TEXTAREA", "SELECT", "BUTTON"]);
 const CELL = " | ";
+const FORMULA = ".katex, math";
 
 /** Give the text of a range. */
 export function rangeText(range: Range): string {
   const writer = new Writer(range);
   const top = range.commonAncestorContainer;
-  if (top.nodeType === Node.TEXT_NODE) writer.text(top as Text);
+  const formula = elementOf(top)?.closest(FORMULA);
+  if (formula) writer.element(formula); // whole: parts of it are no text of the book
+  else if (top.nodeType === Node.TEXT_NODE) writer.text(top as Text);
   else writer.children(top);
   return writer.done();
 }
@@ -27,7 +30,7 @@ class Writer {
     for (const child of node.childNodes) {
       if (!this.range.intersectsNode(child)) continue;
       if (child.nodeType === Node.TEXT_NODE) this.text(child as Text);
-      else if (child.nodeType === Node.ELEMENT_NODE) this.#element(child as Element);
+      else if (child.nodeType === Node.ELEMENT_NODE) this.element(child as Element);
     }
   }
 
@@ -47,12 +50,12 @@ class Writer {
     return this.#out.trim();
   }
 
-  #element(element: Element): void {
+  element(element: Element): void {
     if (LEFT_OUT.has(element.tagName.toUpperCase())) return;
     if (element.tagName === "BR") return this.#part("\n");
     const style = getComputedStyle(element);
     if (style.display === "none" || style.userSelect === "none") return;
-    const formula = element.matches(".katex, math") ? element.querySelector("annotation") : null;
+    const formula = element.matches(FORMULA) ? element.querySelector("annotation") : null;
     const source = formula?.textContent ?? (element.matches("math") ? element.getAttribute("alttext") : null);
     if (source) return this.#flow(source); // the book's text has its TeX, which may stand twice in the page
     const cell = style.display === "table-cell";
