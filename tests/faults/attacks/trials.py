@@ -19,6 +19,7 @@ from tests.faults.model_service import ModelService, ServiceReply, serving_with_
 
 import bythebook.ask.pipeline as pipeline
 from bythebook.ask.compose.book_words import BookWords
+from bythebook.ask.compose.room import anchored_drafts
 from bythebook.ask.guard import neutral
 from bythebook.ask.show.wording import remove_opening
 from bythebook.bootstrap import Core
@@ -245,7 +246,6 @@ def answer_of(outcome: ServiceReply) -> str:
 @contextmanager
 def _overhearing(heard: list[str]) -> Iterator[None]:
     """Record the lines of a model that the answer path takes up, and let it go on with them."""
-    take_up = pipeline.anchored_drafts
 
     async def overheard(drafts: AsyncIterator[Draft]) -> AsyncGenerator[Draft]:
         async for draft in drafts:
@@ -255,7 +255,7 @@ def _overhearing(heard: list[str]) -> Iterator[None]:
     def listening(
         drafts: AsyncIterator[Draft], passages: Sequence[Passage], book: BookWords | None
     ) -> AsyncGenerator[Draft]:
-        return take_up(overheard(drafts), passages, book)
+        return anchored_drafts(overheard(drafts), passages, book)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "anchored_drafts", listening)
