@@ -8,6 +8,7 @@ import bythebook
 from bythebook.cli import (
     asking,
     assisting,
+    backing_up,
     books,
     calibrating,
     doctor,
@@ -37,6 +38,8 @@ app.command()(calibrating.calibrate)
 app.add_typer(books.app, name="books")
 app.add_typer(keys.app, name="keys")
 app.command()(migrating.migrate)
+app.command()(backing_up.backup)
+app.command()(backing_up.restore)
 app.command()(stats.stats)
 app.command()(doctor.doctor)
 app.command("eval")(measuring.evaluate)

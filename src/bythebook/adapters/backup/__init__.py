@@ -1,0 +1,1 @@
+"""A data folder in one file, and back."""
