@@ -156,6 +156,14 @@ class Settings(BaseSettings):
         description="Database of questions, conversations and keys, as postgresql://user:password@host/name; "
         "empty: a SQLite file in the data folder.",
     )
+    first_key: SecretStr = Field(
+        SecretStr(""),
+        description="Key of scope admin that `serve` makes when it starts, unless it was made before; only its hash "
+        "is kept. For containers; at least 32 random characters.",
+    )
+    first_key_file: Path | None = Field(
+        None, description="File with that key, such as a container's secret."
+    )
     limit_key: int = Field(
         100,
         ge=0,

@@ -245,8 +245,8 @@ class FakeKeys:
     keys: dict[str, ApiKey] = field(default_factory=dict)
     reads: int = 0
 
-    async def create(self, terms: KeyTerms, now: datetime) -> IssuedKey:
-        secret = new_secret()
+    async def create(self, terms: KeyTerms, now: datetime, secret: str | None = None) -> IssuedKey:
+        secret = secret or new_secret()
         key = ApiKey(uuid4(), key_prefix(secret), terms, now)
         self.keys[key_hash(secret)] = key
         return IssuedKey(key, secret)

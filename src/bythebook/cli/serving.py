@@ -6,6 +6,7 @@ import logging
 import socket
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -21,6 +22,7 @@ from bythebook.errors import DamagedBook, InputError, RecordsFailed, RecordsOutd
 from bythebook.http.app import create_app
 from bythebook.http.wire.server import make_server
 from bythebook.ingest.pipeline import IngestOrder, ingest
+from bythebook.operate.first_key import provide_first_key, read_first_key
 from bythebook.operate.keyring import KeyRing
 from bythebook.operate.soundness import find_damaged
 from bythebook.settings import Settings, load_settings, without_brackets
@@ -75,6 +77,7 @@ def _settings(host: str | None, port: int | None) -> Settings:
 
 def _run(core: Core) -> None:
     settings = core.settings
+    _provide_first_key(core)
     _require_loopback(core)
     _require_free(settings)
     core.log()
@@ -102,6 +105,22 @@ async def _keep_for_good() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def _provide_first_key(core: Core) -> None:
+    """Make the key that the settings name, unless it was made before."""
+    secret = read_first_key(
+        core.settings.first_key.get_secret_value(), core.settings.first_key_file
+    )
+    if not secret:
+        return
+
+    async def provide() -> bool:
+        async with core.keys() as store:
+            return await provide_first_key(store, secret, datetime.now(UTC))
+
+    if asyncio.run(provide()):
+        say("Made the first key, as the settings say. Every request needs a key.", "dim")
 
 
 def _require_loopback(core: Core) -> None:

@@ -63,8 +63,8 @@ class Threads(Protocol):
 class KeyStore(Protocol):
     """Keys of the service, with hashes of their secrets."""
 
-    async def create(self, terms: KeyTerms, now: datetime) -> IssuedKey:
-        """Make a key; its secret is returned only here."""
+    async def create(self, terms: KeyTerms, now: datetime, secret: str | None = None) -> IssuedKey:
+        """Make a key, of a new secret unless one is given; it is returned only here."""
         ...
 
     async def list(self) -> Sequence[ApiKey]:

@@ -24,9 +24,9 @@ class SqlKeyStore(SqlRecords):
     """Stores keys by the hash of their secret."""
 
     @uncancellable
-    async def create(self, terms: KeyTerms, now: datetime) -> IssuedKey:
-        """Create a key; its secret is returned only here."""
-        secret = new_secret()
+    async def create(self, terms: KeyTerms, now: datetime, secret: str | None = None) -> IssuedKey:
+        """Create a key, of a new secret unless one is given; it is returned only here."""
+        secret = secret or new_secret()
         key = ApiKey(uuid.uuid4(), key_prefix(secret), terms, now)
         row = asdict(terms) | {
             "key_id": key.key_id,
