@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tests need besides Python packages, from Debian: Chromium, which prints a book to
-# PDF and opens the pages, a Redis server, in which several processes share their limits, and node,
-# which builds the scripts of the pages.
+# PDF and opens the pages, a Redis server, in which several processes share their limits, node,
+# which builds the scripts of the pages, and Caddy and nginx, which stand before the service.
 set -euo pipefail
 
 found() { # the first of the commands that is there
@@ -48,4 +48,13 @@ if place=$(found npm); then
   echo "node is there: $place"
 else
   install node "the scripts of the pages are not checked" nodejs npm
+fi
+
+if place=$(PATH="$PATH:/usr/sbin" found nginx) && found caddy >/dev/null; then
+  echo "Caddy and nginx are there: $place"
+else
+  install "Caddy and nginx" "tests of the proxies' recipes are left out" caddy nginx-light
+  if [ -d /run/systemd/system ]; then # the tests start their own
+    systemctl disable --now --quiet caddy nginx 2>/dev/null || true
+  fi
 fi
