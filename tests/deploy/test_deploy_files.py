@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.deploy.go_templates import Chart
 
 import bythebook
 from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
 from bythebook.settings import PREFIX, Settings
-from tests.deploy.go_templates import Chart
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-
 from tests.conftest import eventually, free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
