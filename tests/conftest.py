@@ -153,9 +153,9 @@ class serving_service:  # noqa: N801 - reads as a verb
         self._thread.join(timeout=60)
 
 
-def eventually(true: Callable[[], bool]) -> None:
+def eventually(true: Callable[[], bool], seconds: float = 60) -> None:
     """Wait until something is so."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.05)

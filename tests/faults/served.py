@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,10 +77,10 @@ class Footprint:
 class Served:
     """A running `bythebook serve`."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str], *options: str) -> None:
         self.port = free_port()
         self.said = folder / "said.txt"
-        command = [sys.executable, "-m", "bythebook", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", "bythebook", "serve", "--port", str(self.port), *options]
         environment = {**os.environ, **settings, "BYTHEBOOK_DATA_DIR": str(folder)}
         with self.said.open("ab") as out:
             self.process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
@@ -137,10 +137,13 @@ class Served:
 
 @contextmanager
 def served(
-    folder: Path, settings: Mapping[str, str] = HIGH_LIMITS, ready_seconds: float = 240
+    folder: Path,
+    settings: Mapping[str, str] = HIGH_LIMITS,
+    ready_seconds: float = 240,
+    options: Sequence[str] = (),
 ) -> Iterator[Served]:
     """Serve a data folder, for the length of a with block."""
-    service = Served(folder, settings)
+    service = Served(folder, settings, *options)
     try:
         service.wait_until_ready(ready_seconds)
         yield service

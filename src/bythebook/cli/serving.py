@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import os
 import socket
 import sys
 from dataclasses import replace
@@ -18,6 +19,7 @@ from bythebook.calibrate.pipeline import warning_of
 from bythebook.cli.calibrating import fit_after_publishing, print_scores
 from bythebook.cli.reporting import ingest_progress, print_report
 from bythebook.cli.terminal import say
+from bythebook.cli.workers import require_shared_counts, run_workers
 from bythebook.errors import DamagedBook, InputError, RecordsFailed, RecordsOutdated, StoreFailed
 from bythebook.http.app import create_app
 from bythebook.http.wire.server import make_server
@@ -35,9 +37,22 @@ _SWITCH_SECONDS = 0.001
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on.", min=1, max=65535)] = None,
+    workers: Annotated[
+        int,
+        typer.Option(help="Processes that answer; SIGHUP replaces them one by one.", min=1, max=64),
+    ] = 1,
+    listening: Annotated[int | None, typer.Option("--socket", hidden=True)] = None,
+    ready: Annotated[int | None, typer.Option("--ready", hidden=True)] = None,
 ) -> None:
     """Serve the library over HTTP."""
-    _run(Core(_settings(host, port)))
+    core = Core(_settings(host, port))
+    if workers == 1:
+        _run(core, listening, ready)
+        return
+    require_shared_counts(core.settings)
+    _prepare(core)
+    core.close()
+    run_workers(core.settings, workers)
 
 
 def demo(
@@ -75,11 +90,18 @@ def _settings(host: str | None, port: int | None) -> Settings:
     return settings.model_copy(update=given)
 
 
-def _run(core: Core) -> None:
-    settings = core.settings
+def _prepare(core: Core) -> None:
+    """See that the service may start, before it does."""
     _provide_first_key(core)
     _require_loopback(core)
-    _require_free(settings)
+    _require_free(core.settings)
+
+
+def _run(core: Core, listening: int | None = None, ready: int | None = None) -> None:
+    """Serve in this process; as one of several workers, on their common socket."""
+    settings = core.settings
+    if listening is None:
+        _prepare(core)
     core.log()
     _require_embedder(core)
     _report_damage(core)
@@ -87,14 +109,20 @@ def _run(core: Core) -> None:
     service = core.service()
     # Judging is partly Python; at the default of 5 ms each request would wait for it many times.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    app = create_app(replace(service, duties=(*service.duties, _keep_for_good)))
-    make_server(
-        app,
+
+    async def say_ready() -> None:
+        if ready is not None:
+            os.write(ready, b"1")
+
+    duties = (*service.duties, _keep_for_good, say_ready)
+    server = make_server(
+        create_app(replace(service, duties=duties)),
         service.draining,
         host=settings.host,
         port=settings.port,
         grace_seconds=settings.grace_seconds,
-    ).run()
+    )
+    server.run(None if listening is None else [socket.socket(fileno=listening)])
 
 
 async def _keep_for_good() -> None:
