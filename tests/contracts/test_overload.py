@@ -16,7 +16,7 @@ from tests.contracts.test_chat_stream import HeldJudge
 from tests.unit.fakes import Clock, make_chunk
 
 from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
-from bythebook.cli.serving import _keep_for_good
+from bythebook.cli.serving.command import _keep_for_good
 from bythebook.http.app import Service, create_app
 from bythebook.http.contracts.health import (
     FRESH_SECONDS,

@@ -8,7 +8,7 @@ from tests.records.conftest import Place
 
 from bythebook.bootstrap import Core
 from bythebook.cli import migrating
-from bythebook.cli.serving import _open_records
+from bythebook.cli.serving.command import _open_records
 from bythebook.errors import RecordsFailed, RecordsOutdated
 from bythebook.settings import Settings
 

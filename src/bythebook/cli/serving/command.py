@@ -18,8 +18,8 @@ from bythebook.calibrate.after_publishing import live_fit
 from bythebook.calibrate.pipeline import warning_of
 from bythebook.cli.calibrating import fit_after_publishing, print_scores
 from bythebook.cli.reporting import ingest_progress, print_report
+from bythebook.cli.serving.workers import require_shared_counts, run_workers
 from bythebook.cli.terminal import say
-from bythebook.cli.workers import require_shared_counts, run_workers
 from bythebook.errors import DamagedBook, InputError, RecordsFailed, RecordsOutdated, StoreFailed
 from bythebook.http.app import create_app
 from bythebook.http.wire.server import make_server
