@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest bench-rendering api-docs settings-docs screenshot attack retrievers lock wheel clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest bench-rendering api-docs settings-docs screenshot attack retrievers lock wheel audit release clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -102,6 +102,12 @@ lock: ## Choose the newest versions again (needs uv)
 
 wheel: $(VENV)/dev.done ## Build the wheel into dist/
 	$(BIN)/python -m build --wheel --no-isolation
+
+audit: $(VENV)/dev.done ## Check hashes, licences and bad versions of what is installed; ARGS="--advisories URL" asks a database
+	$(BIN)/python -m tools.audit --sbom reports/sbom.json $(ARGS)
+
+release: wheel audit ## Build the wheel, install it into a fresh venv, and ask the demo one question
+	$(BIN)/python -m tools.try_wheel dist
 
 clean: ## Remove what make made
 	rm -rf $(VENV) dist build reports
