@@ -25,6 +25,7 @@ from bythebook.domain.records import KeyTerms
 from bythebook.http.app import create_app
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.settings import Settings
+from bythebook.suggest import suggest
 
 TARGET = Path(__file__).parents[1] / "src" / "bythebook" / "http" / "contracts" / "examples.json"
 URL = "https://ask.example.org"
@@ -140,6 +141,7 @@ ANSWERS = (
     Shot(MODELS[0], "The library and its book"),
     Shot(MODELS[1], "A book"),
     Shot("GET /search", "Found", query={"q": QUESTION, "book": "physical-ai", "limit": "2"}),
+    Shot("GET /suggestions", "Found", query={"book": "physical-ai"}),
     Shot(
         "POST /feedback",
         "Kept",
@@ -166,6 +168,7 @@ INVALID = (
     Shot("DELETE /session/{session_id}", "Not valid", session="yesterday"),
     Shot("POST /ask", "Not valid", {"question": " "}),
     Shot("GET /search", "Not valid", query={"q": QUESTION, "limit": "21"}),
+    Shot("GET /suggestions", "Not valid", query={"limit": "25"}),
     Shot("POST /feedback", "Not valid", {"request_id": REQUEST_ID, "helpful": "a bit"}),
 )
 CONTRACTS = (*dict.fromkeys(shot.route for shot in INVALID), COMPLETIONS, *MODELS)
@@ -291,6 +294,8 @@ async def record(folder: Path) -> dict[str, Any]:
     recorder, full, empty = Recorder(), folder / "full", folder / "empty"
     core = Core(Settings(data_dir=full, _env_file=None))
     await ingest(IngestOrder(str(sample_book()), "physical-ai"), core.ingest, lambda _: None)
+    found = await suggest("physical-ai", core.suggest, wanted=2)
+    core.suggestions.keep(core.library.book("physical-ai"), found)
     core.close()
     async with calling(full) as client:
         await _answers(recorder, client)
@@ -306,7 +311,7 @@ async def record(folder: Path) -> dict[str, Any]:
         asking = tuple(route for route in POSTS if route != "POST /feedback")
         await recorder.take(client, each(asking, "No book yet"), 503)
         search = Shot("GET /search", "No book yet", query={"q": QUESTION})
-        await recorder.take(client, (search,), 503)
+        await recorder.take(client, (search, Shot("GET /suggestions", "No book yet")), 503)
         await recorder.take(client, each(("GET /readyz",), "No book yet"), 503)
     async with calling(full, database_url="postgresql://nobody@127.0.0.1:1/nothing") as client:
         records = tuple(route for route in CONTRACTS if "session" in route or "feedback" in route)

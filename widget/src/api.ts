@@ -244,6 +244,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/suggestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find what to ask
+         * @description Return questions that were put to the book when it was published, and that it answered clearly.
+         */
+        get: operations["suggestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/feedback": {
         parameters: {
             query?: never;
@@ -2307,6 +2327,43 @@ export interface components {
              * @default false
              */
             include_usage: boolean;
+        };
+        /**
+         * SuggestionModel
+         * @description A question that the book answers.
+         */
+        SuggestionModel: {
+            /**
+             * Question
+             * @description The question, to be asked as it is.
+             */
+            question: string;
+            /**
+             * Book
+             * @description Id of the book that answers it.
+             */
+            book: string;
+            /**
+             * Chapter
+             * @description The chapter that answers it.
+             */
+            chapter: string;
+            /**
+             * Section
+             * @description The section that answers it.
+             */
+            section: string;
+        };
+        /**
+         * SuggestionsResponse
+         * @description What a reader may ask.
+         */
+        SuggestionsResponse: {
+            /**
+             * Suggestions
+             * @description The nearest to the open page first; none if none are known.
+             */
+            suggestions: components["schemas"]["SuggestionModel"][];
         };
         /**
          * SumsModel
@@ -4408,6 +4465,147 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SearchResponse"];
+                };
+            };
+            /** @description No key was given, or it is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskError"];
+                };
+            };
+            /** @description The key does not open this, or not from this origin; or there are no keys, and it comes through a proxy or from another site. */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskError"];
+                };
+            };
+            /** @description A field is not valid; the message names it. */
+            422: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskError"];
+                };
+            };
+            /** @description Too many requests within a minute. */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After": number;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining": number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskError"];
+                };
+            };
+            /** @description An error in the service. */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskError"];
+                };
+            };
+            /** @description A part that this needs cannot be reached, or there are too many questions at once. */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After"?: number;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskError"];
+                };
+            };
+        };
+    };
+    suggestions: {
+        parameters: {
+            query?: {
+                /** @description Id of the book; without it all books suggest. */
+                book?: string | null;
+                /** @description Id of the page that is open: its questions come first. */
+                document?: string;
+                /** @description Questions at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, if it is a UUID, else a new one. */
+                    "X-Request-ID": string;
+                    /** @description Allowed requests per minute. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until there is room again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuggestionsResponse"];
                 };
             };
             /** @description No key was given, or it is unknown, revoked or expired. */

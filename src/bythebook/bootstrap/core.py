@@ -10,6 +10,7 @@ import bythebook
 from bythebook.adapters.library.book_folder import BookFolder
 from bythebook.adapters.library.calibration_files import CalibrationFiles
 from bythebook.adapters.library.sqlite_vectors import SqliteVectors
+from bythebook.adapters.library.suggestion_files import SuggestionFiles
 from bythebook.adapters.models.inference import Crew
 from bythebook.adapters.models.judge_model import JudgeModel, load_weights
 from bythebook.adapters.models.minilm import MiniLm
@@ -25,6 +26,7 @@ from bythebook.domain.books import Book
 from bythebook.ingest.pipeline import IngestPorts
 from bythebook.ports import KeyStore
 from bythebook.settings import Settings
+from bythebook.suggest import SuggestPorts
 
 if TYPE_CHECKING:
     from bythebook.adapters.edge.index import EdgeIndex
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from bythebook.http.app import Service
 
 _REPLACEABLE = {"encoder", "embedder", "index", "index_writer", "judge", "model_calls"}
-_MADE_OF_OTHERS = ("ask", "ingest", "calibrate", "models")
+_MADE_OF_OTHERS = ("ask", "ingest", "calibrate", "models", "suggest")
 
 
 class Core:
@@ -55,6 +57,7 @@ class Core:
         self.upkeep_seconds = upkeep_seconds  # between two offers to do what is due
         self.library = BookFolder(settings.data_dir)
         self.calibrations = CalibrationFiles(self.library, JudgeModel.model_id)
+        self.suggestions = SuggestionFiles(self.library)
         self.service_address = ServiceAddress(settings.data_dir)
 
     def replace(self, **parts: Any) -> None:
@@ -112,7 +115,16 @@ class Core:
     @cached_property
     def ask(self) -> AskPorts:
         """What answering needs."""
-        ports = AskPorts(
+        ports = self._ask_without_model()
+        return ports if self.models is None else self.models.answering_with(ports)
+
+    @cached_property
+    def suggest(self) -> SuggestPorts:
+        """What finding suggested questions needs; never a language model."""
+        return SuggestPorts(self._ask_without_model())
+
+    def _ask_without_model(self) -> AskPorts:
+        return AskPorts(
             library=self.library,
             embedder=self.embedder,
             index=self.index,
@@ -122,7 +134,6 @@ class Core:
             generator=ExtractiveGenerator(),
             reader_url=self.settings.reader_url,
         )
-        return ports if self.models is None else self.models.answering_with(ports)
 
     @cached_property
     def model_access(self) -> ModelAccess | None:

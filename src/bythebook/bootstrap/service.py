@@ -91,6 +91,7 @@ def build_service(core: Core) -> Service:
         version=bythebook.__version__,
         models=settings.model_names,
         listing=Listing(settings.listed_books),
+        suggestions=core.suggestions,
         proxies=_proxies(settings),
         checks=checks,
         other_checks=others,

@@ -9,6 +9,7 @@ import typer
 
 from bythebook.cli.calibrating import describe_reached
 from bythebook.cli.core import open_core
+from bythebook.cli.ingesting import find_suggestions
 from bythebook.cli.reporting import ingest_progress, print_report, report_values, write_report
 from bythebook.cli.terminal import out, say
 from bythebook.ingest.report import Progress
@@ -51,6 +52,20 @@ def report(
         out.print_json(json.dumps(report_values(found)))
     elif html is None:
         print_report(found)
+
+
+@app.command()
+def suggest(
+    book: Annotated[str, typer.Argument(help="Id of the book.")],
+) -> None:
+    """Find questions to suggest to readers, each one answered by the book, and print them."""
+    with open_core() as core, ingest_progress() as show:
+        found = find_suggestions(core, book, (), show)
+    for one in found:
+        say(one.question)
+        say(f"  {one.chapter} · {one.section}", "dim")
+    if not found:
+        say("No question was found that the book answers clearly.")
 
 
 @app.command()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -31,10 +32,18 @@ from bythebook.cli.reporting import (
 )
 from bythebook.cli.terminal import err, out
 from bythebook.domain.reports import IngestReport
-from bythebook.errors import InputError, StoreFailed, UnknownBook, UnreadableBook
+from bythebook.domain.suggestions import Suggestion
+from bythebook.errors import (
+    ByTheBookError,
+    InputError,
+    StoreFailed,
+    UnknownBook,
+    UnreadableBook,
+)
 from bythebook.ingest.pipeline import IngestOrder, IngestPorts
 from bythebook.ingest.pipeline import ingest as run_ingest
 from bythebook.ingest.report import OnProgress, Progress
+from bythebook.suggest import suggest as run_suggest
 
 
 def ingest(
@@ -69,6 +78,12 @@ def ingest(
             help="Fit scores to the book, or leave them at the default.",
         ),
     ] = True,
+    suggest: Annotated[
+        bool,
+        typer.Option(
+            "--suggest/--no-suggest", help="Find questions to suggest to readers, or suggest none."
+        ),
+    ] = True,
     report: Annotated[
         Path | None, typer.Option(help="Write the report as an HTML page to this file.")
     ] = None,
@@ -86,7 +101,10 @@ def ingest(
     with open_core() as core, _progress(json_lines=json_lines, quiet=quiet) as show:
         if book is None:
             _require_same_source(core.library, order)
+        before = read_suggestions(core, book_id)
         done, scores = _publish(core, order, show, calibrate=calibrate)
+        if suggest and not dry_run and core.settings.embedder == "bundled":  # none that costs money
+            _suggest(core, book_id, before, show)
     if json_lines:
         typer.echo(json.dumps({"event": "report", **_values(done, scores)}))
     elif as_json:
@@ -111,6 +129,36 @@ def _publish(
         return done, None
     scores = fit_after_publishing(core, done, before, show) if calibrate else None
     return with_warning(core, done), scores
+
+
+def read_suggestions(core: Core, book_id: str) -> Sequence[Suggestion]:
+    """Read the suggestions that the next generation may take over, before it is published."""
+    try:
+        return core.suggestions.of(core.library.book(book_id))
+    except ByTheBookError:  # there is no book yet, or none that can be read
+        return ()
+
+
+def _suggest(core: Core, book_id: str, before: Sequence[Suggestion], show: OnProgress) -> None:
+    """Find suggestions; the book is published without them too."""
+    try:
+        find_suggestions(core, book_id, before, show)
+    except ByTheBookError as error:
+        err.print(f"No questions are suggested: {error.what}")
+
+
+def find_suggestions(
+    core: Core, book_id: str, before: Sequence[Suggestion], show: OnProgress
+) -> Sequence[Suggestion]:
+    """Find questions that a published book answers, and keep them."""
+
+    def on_asked(done: int, most: int) -> None:
+        show(Progress("suggesting", done, most))
+
+    book = core.library.book(book_id)
+    found = asyncio.run(run_suggest(book_id, core.suggest, before, on_asked=on_asked))
+    core.suggestions.keep(book, found)
+    return found
 
 
 def _values(done: IngestReport, scores: PublishedScores | None) -> dict[str, object]:

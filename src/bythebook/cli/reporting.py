@@ -31,6 +31,7 @@ _STAGES: dict[Stage, str] = {
     "embedding": "Embedding",
     "publishing": "Publishing",
     "calibrating": "Calibrating",
+    "suggesting": "Looking for questions to suggest",
     "copying": "Copying",
 }
 _SHOWN = 5  # of what may be many

@@ -26,11 +26,13 @@ from bythebook.http.contracts.health import Check, Examination, health_router
 from bythebook.http.contracts.metrics import metrics_router
 from bythebook.http.mcp_api import endpoint as mcp_api
 from bythebook.http.openai_api import routes as openai_api
+from bythebook.http.pages import suggestions
 from bythebook.http.pages.api_docs import api_docs_router
 from bythebook.http.pages.assets import assets_router
 from bythebook.http.pages.failures import render_problem_if_accepted
 from bythebook.http.pages.home import pages_router
 from bythebook.http.pages.machines.listing import Listing
+from bythebook.http.pages.suggestions import NoSuggestions
 from bythebook.http.wire.context import ContextMiddleware
 from bythebook.http.wire.draining import Draining
 from bythebook.http.wire.problems import Shape, install_problems
@@ -40,7 +42,7 @@ from bythebook.operate.answerer import Answerer
 from bythebook.operate.conversation import Conversations
 from bythebook.operate.gate import Gate
 from bythebook.operate.insight import Insight
-from bythebook.ports import FeedbackStore, Metrics, Threads
+from bythebook.ports import FeedbackStore, Metrics, Suggestions, Threads
 
 _SETTLE_SECONDS = 1.5  # for the last entries, in addition to the grace time of streams
 
@@ -64,6 +66,7 @@ class Service:
     checks: Mapping[str, Check] = field(default_factory=dict)  # of the parts that answers need
     other_checks: Mapping[str, Check] = field(default_factory=dict)  # of optional parts
     proxies: Sequence[Network] = ()  # whose X-Forwarded-For is trusted
+    suggestions: Suggestions = field(default_factory=NoSuggestions)
     listing: Listing = field(
         default_factory=Listing
     )  # books that machines may find though there are keys
@@ -139,7 +142,7 @@ def _install_shapes(app: FastAPI) -> None:
     shapes[contract_rag.PATH] = contract_rag.error_shape
     shapes[contract_ask.PATH] = contract_ask.error_shape
     shapes[feedback.PATH] = feedback.error_shape
-    shapes[search.PATH] = search.error_shape
+    shapes |= dict.fromkeys((search.PATH, suggestions.PATH), search.error_shape)
     shapes |= dict.fromkeys(contract_chat.PLACES, contract_chat.error_shape)
     statuses = dict.fromkeys(contract_chat.PLACES, contract_chat.STATUSES)
     statuses[contract_ask.PATH] = contract_ask.STATUSES
@@ -158,10 +161,11 @@ def _routers(service: Service) -> Sequence[APIRouter]:
         contract_chat.chat_router(Conversations(answerer, service.threads), service.draining),
         openai_api.openai_router(answerer, service.draining),
         search.search_router(answerer.ports),
+        suggestions.suggestions_router(answerer.ports.library, service.suggestions),
         feedback.feedback_router(service.feedback, answerer.journal),
         metrics_router(service.metrics, answerer.ports.library),
         admin_router(service.insight),
         admin_page_router(),
         assets_router(),
-        pages_router(answerer, service.listing),
+        pages_router(answerer, service.listing, service.suggestions),
     )

@@ -8,7 +8,7 @@ from typing import Literal
 from bythebook.domain.books import Chunk, Document, LeftOutReason
 from bythebook.domain.reports import BrokenLink, DocumentReport, LostPicture
 
-Stage = Literal["reading", "embedding", "publishing", "calibrating", "copying"]
+Stage = Literal["reading", "embedding", "publishing", "calibrating", "suggesting", "copying"]
 
 
 @dataclass(frozen=True, slots=True)

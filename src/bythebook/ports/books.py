@@ -13,6 +13,7 @@ from bythebook.domain.books import Book, Chunk, CutDocument, Document, LiveBook,
 from bythebook.domain.calibrations import Calibration
 from bythebook.domain.questions import SectionSpan
 from bythebook.domain.reports import IngestReport
+from bythebook.domain.suggestions import Suggestion
 from bythebook.errors import DamagedBook
 
 Vector = NDArray[np.float32]
@@ -184,6 +185,18 @@ class IndexWriter(Protocol):
 
     def remove(self, book_id: str) -> None:
         """Remove a book and all its generations."""
+        ...
+
+
+class Suggestions(Protocol):
+    """Questions that each book is known to answer."""
+
+    def of(self, book: Book, /) -> Sequence[Suggestion]:
+        """Return the suggestions of exactly this generation, in reading order."""
+        ...
+
+    def keep(self, book: Book, suggestions: Sequence[Suggestion], /) -> None:
+        """Replace the suggestions of a book at once."""
         ...
 
 

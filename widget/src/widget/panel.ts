@@ -43,7 +43,7 @@ export class Panel implements Host {
     this.words = parts.words;
     this.base = parts.service.base;
     const say = (name: keyof Strings): string => this.words.say(name);
-    this.#hint = h("p", { class: "hint" }, say("hint"));
+    this.#hint = h("div", { class: "hint" }, h("p", {}, say("hint")));
     this.#turns = h("div", { class: "turns", role: "group", tabindex: "0", "aria-label": say("history") }, this.#hint);
     this.#field = h("textarea", {
       rows: "1",
@@ -119,9 +119,10 @@ export class Panel implements Host {
 
   /** Show the conversation as the service kept it, once. */
   async restore(): Promise<void> {
-    const session = this.#parts.memory.session;
-    if (this.#restored || !session) return;
+    if (this.#restored) return;
     this.#restored = true;
+    const session = this.#parts.memory.session;
+    if (!session) return this.#suggest();
     try {
       const thread = await this.#parts.service.history(session);
       if (!this.#running) this.#showUnanswered(thread);
@@ -130,6 +131,18 @@ export class Panel implements Host {
     } catch (error) {
       if (error instanceof Failure) this.#notice(error);
     }
+  }
+
+  /** Offer questions that the book answers, while nothing was asked yet. */
+  async #suggest(): Promise<void> {
+    const questions = await this.#parts.service.suggestions(openPage(this.base));
+    if (!questions.length || !this.#hint.isConnected) return;
+    const button = (question: string): HTMLElement =>
+      h("li", {}, h("button", { type: "button", dir: "auto", onclick: () => this.ask(question, null) }, question));
+    this.#hint.replaceChildren(
+      h("p", {}, this.words.say("hint")),
+      h("ul", { class: "suggestions", "aria-label": this.words.say("suggestions") }, ...questions.map(button)),
+    );
   }
 
   copy(text: string): Promise<void> {
@@ -327,4 +340,11 @@ export class Panel implements Host {
 
 function sameSelection(one: Selected, other: Selected | null): boolean {
   return one.text === other?.text && one.scope === other.scope;
+}
+
+/** The page of the book that is open on the service's own site: /read/BOOK/PAGE. */
+function openPage(base: string): string {
+  if (new URL(base, location.href).origin !== location.origin) return "";
+  const found = /^\/read\/[^/]+\/(.+)$/.exec(location.pathname);
+  return found?.[1] ? decodeURIComponent(found[1]) : "";
 }

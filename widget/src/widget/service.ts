@@ -88,6 +88,18 @@ export class Service {
     }
   }
 
+  /** Find questions that the book answers, those of the open page first; none where there are none. */
+  async suggestions(page: string): Promise<string[]> {
+    try {
+      const query = new URLSearchParams({ ...(this.book && { book: this.book }), ...(page && { document: page }) });
+      const response = await this.#call("GET", `/suggestions?${query}`);
+      const found = (await response.json()) as Schemas["SuggestionsResponse"];
+      return found.suggestions.map((one) => one.question);
+    } catch {
+      return [];
+    }
+  }
+
   /** Ask, and give the events of the answer; the last is `done`, or a Failure is thrown. */
   async *ask(
     question: string,

@@ -17,6 +17,7 @@ from bythebook.bootstrap import Core, sample_book
 from bythebook.calibrate.after_publishing import live_fit
 from bythebook.calibrate.pipeline import warning_of
 from bythebook.cli.calibrating import fit_after_publishing, print_scores
+from bythebook.cli.ingesting import find_suggestions, read_suggestions
 from bythebook.cli.reporting import ingest_progress, print_report
 from bythebook.cli.serving.workers import require_shared_counts, run_workers
 from bythebook.cli.terminal import say
@@ -64,9 +65,11 @@ def demo(
     _require_loopback(core)
     _require_free(core.settings)
     before = live_fit(DEMO_BOOK, core.library, core.calibrations)
+    suggested = read_suggestions(core, DEMO_BOOK)
     with ingest_progress() as show:
         report = asyncio.run(ingest(IngestOrder(str(sample_book()), DEMO_BOOK), core.ingest, show))
         scores = fit_after_publishing(core, report, before, show)
+        find_suggestions(core, DEMO_BOOK, suggested, show)
     print_report(report)
     print_scores(DEMO_BOOK, scores)
     url = core.settings.reader_url

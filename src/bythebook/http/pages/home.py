@@ -21,16 +21,19 @@ from bythebook.http.pages.reader.routes import reader_router
 from bythebook.http.pages.reader.visitors import MayAsk
 from bythebook.http.pages.render import forbid_caching, render_page
 from bythebook.http.pages.reply import LinkNotice, Notice, PageReply, make_reply
+from bythebook.http.pages.suggestions import choose_suggestions
 from bythebook.http.wire.leaving import work_while_connected
 from bythebook.http.wire.problems import Problem, problem_of
 from bythebook.operate.answerer import Answerer
+from bythebook.ports import Suggestions
 
 _TITLE = "Ask the book"
+_SUGGESTED = 6
 _RULES = QueryRequest.model_fields["query"].metadata
 _LONGEST: int = next(rule.max_length for rule in _RULES if hasattr(rule, "max_length"))
 
 
-def pages_router(answerer: Answerer, listing: Listing) -> APIRouter:
+def pages_router(answerer: Answerer, listing: Listing, suggestions: Suggestions) -> APIRouter:
     """Make the pages; they show what the contracts answer, by the same path."""
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
     library = answerer.ports.library
@@ -54,6 +57,7 @@ def pages_router(answerer: Answerer, listing: Listing) -> APIRouter:
             may_ask=may_ask,
             question=question,
             chosen=book,
+            suggestions=choose_suggestions(books, suggestions, _SUGGESTED) if may_ask else (),
         )
         if not question:
             return show(reply=None)

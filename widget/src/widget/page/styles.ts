@@ -50,6 +50,10 @@ a{color:var(--accent);text-underline-offset:.15em}
 
 .turns{flex:1;min-height:0;overflow-y:auto;overscroll-behavior:contain;padding:0 1.25rem 1.25rem}
 .turns:focus-visible{outline-offset:-3px}
+.hint p{margin:0}
+.suggestions{list-style:none;margin:1rem 0 0;padding:0;display:grid;gap:.5rem}
+.suggestions button{display:block;width:100%;min-height:44px;padding:.55rem .8rem;border:1px solid var(--rule);border-radius:8px;background:transparent;color:var(--ink);font:inherit;line-height:1.4;text-align:start;cursor:pointer}
+@media (hover:hover){.suggestions button:hover{border-color:var(--accent);color:var(--accent)}}
 .hint,.notice{margin-block:1.25rem;color:var(--quiet);max-width:38em;text-wrap:pretty}
 .turn{padding-block:1.25rem .5rem}.turn:last-child{min-height:100%}
 .turn:not(:last-child){padding-block-end:1.5rem;border-block-end:1px solid var(--rule);margin-block-end:2px}
