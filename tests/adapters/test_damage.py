@@ -15,6 +15,7 @@ import pytest
 from tests.adapters.small_books import BIRDS, GLASS, HERON, PAGES, core_over, find, publish
 
 from bythebook.adapters.edge import index as edge_index
+from bythebook.adapters.edge.index import EdgeIndex
 from bythebook.adapters.library import book_folder
 from bythebook.adapters.library.checksums import (
     CHECKSUMS,
@@ -252,19 +253,22 @@ def test_a_damaged_index_is_named_with_what_to_run(
     other.close()
 
 
-def test_a_large_index_is_opened_without_reading_all_of_it(
-    core: Core, model: Core, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(edge_index, "OPENING_BYTES", 20_000)
+def test_a_large_index_is_opened_without_reading_all_of_it(core: Core, model: Core) -> None:
+    def open_again() -> Core:
+        other = fresh(core, model)
+        index = EdgeIndex(other.library, other.settings.data_dir, opening_bytes=20_000)
+        other.replace(index=index)
+        return other
+
     flip(file_of(core, "chunk_0.mmap"))
-    other = fresh(core, model)
+    other = open_again()
     assert len(find(other, "heron")) == 4
     other.close()
     found = core.library.damage("tales", deep=True)  # which is what a deep look is for
     assert found is not None
     assert "chunk_0.mmap" in found.what
     flip(file_of(core, "edge_config.json"))
-    other = fresh(core, model)
+    other = open_again()
     with pytest.raises(DamagedBook, match=r"edge_config\.json"):
         find(other, "heron")
     other.close()

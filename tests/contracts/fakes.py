@@ -46,6 +46,7 @@ from bythebook.operate.gate import Gate, RequestLimits
 from bythebook.operate.insight import Insight
 from bythebook.operate.journal import Journal
 from bythebook.operate.keyring import KeyRing
+from bythebook.operate.latest_keys import KEY_TIMES, KeyTimes
 from bythebook.ports import ChunkIndex, Embedder, Judge, Library, Threads, Vector, Vectors
 
 READER = "http://reader.test"
@@ -328,6 +329,8 @@ def fake_service(
     keys: FakeKeys | None = None,
     limits: RequestLimits | None = None,
     threads: Threads | None = None,
+    key_times: KeyTimes = KEY_TIMES,
+    settle_seconds: float = 5.0,
 ) -> Service:
     ports = AskPorts(
         library=library or FakeLibrary(),
@@ -340,9 +343,11 @@ def fake_service(
         reader_url=READER,
     )
     metrics = PrometheusMetrics()
+    ring = KeyRing(keys or FakeKeys(), times=key_times)
+    journal = Journal(NoRecords(), metrics, settle_seconds=settle_seconds)
     return Service(
-        gate=Gate(KeyRing(keys or FakeKeys()), MemoryWindows(), limits or RequestLimits(), metrics),
-        answerer=Answerer(ports, Journal(NoRecords(), metrics), wide_queue()),
+        gate=Gate(ring, MemoryWindows(), limits or RequestLimits(), metrics),
+        answerer=Answerer(ports, journal, wide_queue()),
         threads=threads or NoRecords(),
         feedback=NoRecords(),
         insight=Insight(NoLog(), ports, NoReports()),

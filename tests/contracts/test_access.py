@@ -33,13 +33,14 @@ from typer.testing import CliRunner
 
 from bythebook import cli
 from bythebook.bootstrap import Core
+from bythebook.bootstrap.times import ServiceTimes
 from bythebook.domain.records import KeyTerms, Thread
 from bythebook.errors import ByTheBookError, RecordsFailed
 from bythebook.http.access.client_address import client_address
 from bythebook.http.access.gate_routes import AdminRoute, AskRoute
 from bythebook.http.app import Service, create_app
-from bythebook.operate import keyring, latest_keys
 from bythebook.operate.gate import RequestLimits
+from bythebook.operate.latest_keys import KeyTimes
 from bythebook.settings import Settings
 
 SITE, ELSEWHERE = "https://site.example", "https://elsewhere.example"
@@ -176,9 +177,9 @@ def service(keys: FakeKeys) -> Service:
 
 
 @pytest.fixture
-def keys_are_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what was made or went away meanwhile be seen by the next request."""
-    monkeypatch.setattr(keyring, "FRESH_SECONDS", 0.0)
+def fresh_service(keys: FakeKeys) -> Service:
+    """A service whose next request sees keys that were made or went away meanwhile."""
+    return fake_service(keys=keys, key_times=KeyTimes(fresh=0.0))
 
 
 @every_contract
@@ -333,12 +334,13 @@ def test_the_page_does_not_answer_strangers(keys: FakeKeys) -> None:
     assert index.calls == 0
 
 
-@pytest.mark.usefixtures("keys_are_read_anew")
-def test_a_page_that_would_not_be_answered_has_no_form(keys: FakeKeys, service: Service) -> None:
+def test_a_page_that_would_not_be_answered_has_no_form(
+    keys: FakeKeys, fresh_service: Service
+) -> None:
     paths = ("/", "/read/tales")
-    assert all("<form" in send(service, ("GET", path, None)).text for path in paths)
+    assert all("<form" in send(fresh_service, ("GET", path, None)).text for path in paths)
     keys.add()
-    assert not any("<form" in send(service, ("GET", path, None)).text for path in paths)
+    assert not any("<form" in send(fresh_service, ("GET", path, None)).text for path in paths)
 
 
 def test_strangers_count_by_address_once_there_are_keys(keys: FakeKeys) -> None:
@@ -369,14 +371,15 @@ def test_with_the_keys_unreadable_from_the_start_nothing_is_open(contract: str) 
     assert reply.headers["Retry-After"]
 
 
-@pytest.mark.usefixtures("keys_are_read_anew")
-def test_with_the_database_away_a_known_key_still_opens(keys: FakeKeys, service: Service) -> None:
+def test_with_the_database_away_a_known_key_still_opens(
+    keys: FakeKeys, fresh_service: Service
+) -> None:
     secret, unused = keys.add(), keys.add()
-    assert send(service, GUARDED["D"], bearer(secret)).status_code == 200
+    assert send(fresh_service, GUARDED["D"], bearer(secret)).status_code == 200
     keys.failure = RecordsFailed("away")
-    assert send(service, GUARDED["D"], bearer(secret)).status_code == 200
-    require_failure("D", send(service, GUARDED["D"], bearer(unused)), 503)
-    require_failure("D", send(service, GUARDED["D"]), 401)
+    assert send(fresh_service, GUARDED["D"], bearer(secret)).status_code == 200
+    require_failure("D", send(fresh_service, GUARDED["D"], bearer(unused)), 503)
+    require_failure("D", send(fresh_service, GUARDED["D"]), 401)
 
 
 class NoThreads(NoRecords):
@@ -426,7 +429,6 @@ def test_nobody_is_sent_to_where_a_host_header_says(
     assert "location" not in reply.headers
 
 
-@pytest.mark.usefixtures("keys_are_read_anew")
 @pytest.mark.parametrize(
     "path", ["/", "/read/tales", "/ask", "/docs", "/metrics", "/openapi.json", "/widget.js"]
 )
@@ -434,17 +436,17 @@ def test_nobody_is_sent_to_where_a_host_header_says(
     "host", ["evil.example", "evil.example:8000", "[", "127.0.0.1.evil.example"]
 )
 def test_an_open_service_answers_to_no_name_but_its_own(
-    host: str, path: str, keys: FakeKeys, service: Service
+    host: str, path: str, keys: FakeKeys, fresh_service: Service
 ) -> None:
     asked: Request = (
         ("POST", path, {"question": "What?"}) if path == "/ask" else ("GET", path, None)
     )
-    assert send(service, asked, {"Host": host}).status_code == 403
+    assert send(fresh_service, asked, {"Host": host}).status_code == 403
     for own in ("localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST", "reader.test"):
-        assert send(service, asked, {"Host": own}).status_code == 200
-    assert send(service, ("GET", "/livez", None), {"Host": host}).status_code == 200
+        assert send(fresh_service, asked, {"Host": own}).status_code == 200
+    assert send(fresh_service, ("GET", "/livez", None), {"Host": host}).status_code == 200
     secret = keys.add("admin")
-    assert send(service, asked, {"Host": host, **bearer(secret)}).status_code == 200
+    assert send(fresh_service, asked, {"Host": host, **bearer(secret)}).status_code == 200
 
 
 def without_marks(reply: httpx.Response) -> Any:
@@ -579,7 +581,9 @@ def test_readers_behind_a_trusted_proxy_are_counted_one_by_one() -> None:
 @pytest.fixture
 def core(tmp_path: Path) -> Iterator[Core]:
     """The real parts over a library without a book, which is enough to be let in or not."""
-    core = Core(Settings(data_dir=tmp_path, port=free_port()))
+    # However slow the machine, its database is no silent one.
+    times = ServiceTimes(keys=KeyTimes(patience=60.0))
+    core = Core(Settings(data_dir=tmp_path, port=free_port()), times)
     yield core
     core.close()
 
@@ -614,11 +618,7 @@ def command(data_dir: Path, *words: str, code: int = 0) -> str:
     return done.stdout if code == 0 else done.stderr
 
 
-def test_keys_are_made_and_revoked_while_the_service_runs(
-    core: Core, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # However slow the machine, its database is no silent one.
-    monkeypatch.setattr(latest_keys, "PATIENCE_SECONDS", 60.0)
+def test_keys_are_made_and_revoked_while_the_service_runs(core: Core) -> None:
     folder = core.settings.data_dir
     with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         assert knock(client) == 422
@@ -633,7 +633,7 @@ def test_keys_are_made_and_revoked_while_the_service_runs(
                     await store.revoke(key.key_id, datetime.now(UTC))
 
         asyncio.run(revoke())
-        time.sleep(keyring.FRESH_SECONDS)
+        time.sleep(core.times.keys.fresh)
         assert knock(client, made["key"]) == 401
         assert knock(client) == 401  # it does not open again with the last key gone
 

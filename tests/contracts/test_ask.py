@@ -30,7 +30,7 @@ from bythebook.ask.show.wording import DISCLAIMER
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Answered, Citation, Judgement, Passage, Sentence
 from bythebook.domain.books import Chunk, PageMark, UnitKind
-from bythebook.errors import EmbedderFailed, NoBooks, StoreFailed, WrongEmbedder
+from bythebook.errors import EmbedderFailed, ModelTimeout, NoBooks, StoreFailed, WrongEmbedder
 from bythebook.http.app import Service, create_app
 from bythebook.http.contracts import ask as contract_ask
 from bythebook.http.wire.problems import Problem, ProblemKind
@@ -505,11 +505,10 @@ def test_a_model_out_of_time_is_503_here_and_504_elsewhere() -> None:
     assert Problem("model_timeout", "It took too long.").status == 504
 
 
-def test_a_status_of_this_contract_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contract_ask, "STATUSES", {"store_unavailable": 507})
-    service = fake_service(index=FakeIndex(failure=StoreFailed("gone")))
-    error_of(call(service, "POST", PATH, {"question": "x"}), 507, "store_unavailable")
-    assert call(service, "POST", "/query", {"query": "x"}).status_code == 503
+def test_a_status_of_this_contract_is_its_own() -> None:
+    service = fake_service(index=FakeIndex(failure=ModelTimeout("It took too long.")))
+    error_of(call(service, "POST", PATH, {"question": "x"}), 503, "model_timeout")
+    assert call(service, "POST", "/query", {"query": "x"}).status_code == 504
 
 
 # The description

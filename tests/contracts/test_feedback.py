@@ -24,6 +24,7 @@ from bythebook.domain.records import OPEN, Feedback, QueryEntry
 from bythebook.http.app import Service, create_app
 from bythebook.operate.answerer import Answerer
 from bythebook.operate.journal import Journal
+from bythebook.ports import FeedbackStore
 
 FIELDS = {"error", "message", "details", "timestamp", "request_id"}
 
@@ -43,20 +44,19 @@ class Store:
         return True
 
 
-@pytest.fixture(autouse=True)
-def _soon_waited_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody writes where a service is not run: what was asked is never recorded."""
-    monkeypatch.setattr("bythebook.operate.journal.SETTLE_SECONDS", 0.05)
-
-
 @pytest.fixture
 def store() -> Store:
     return Store()
 
 
+def service_with(store: FeedbackStore, keys: FakeKeys | None = None) -> Service:
+    """Make a service over a store; it soon stops waiting, since nobody records what was asked."""
+    return replace(fake_service(keys=keys, settle_seconds=0.05), feedback=store)
+
+
 @pytest.fixture
 def service(store: Store) -> Service:
-    return replace(fake_service(), feedback=store)
+    return service_with(store)
 
 
 def give(service: Service, **body: Any) -> httpx.Response:
@@ -170,7 +170,7 @@ def test_a_body_that_is_too_large_and_a_wrong_method_have_the_same_shape(raw: An
 
 
 def test_records_that_cannot_be_reached_are_503() -> None:
-    reply = give(fake_service(), request_id=str(uuid.uuid4()), helpful=True)
+    reply = give(service_with(NoRecords()), request_id=str(uuid.uuid4()), helpful=True)
     failed(reply, 503, "database_unavailable")
     assert reply.headers["retry-after"]
 
@@ -180,9 +180,7 @@ def test_a_defect_is_500_without_a_word_of_it() -> None:
         async def give(self, owner: str, feedback: Feedback) -> bool:
             raise KeyError("secret")
 
-    reply = give(
-        replace(fake_service(), feedback=Broken()), request_id=str(uuid.uuid4()), helpful=True
-    )
+    reply = give(service_with(Broken()), request_id=str(uuid.uuid4()), helpful=True)
     failed(reply, 500, "internal")
     assert "secret" not in reply.text
 
@@ -192,7 +190,7 @@ def test_with_keys_only_the_owner_of_the_request_is_heard() -> None:
     mine, other = keys.add(), keys.add()
     owner = next(str(key.key_id) for key in keys.keys.values() if mine.startswith(key.prefix))
     store = Store(owner)
-    service = replace(fake_service(keys=keys), feedback=store)
+    service = service_with(store, keys)
 
     async def send(headers: dict[str, str]) -> httpx.Response:
         transport = httpx.ASGITransport(create_app(service))
@@ -223,11 +221,7 @@ def test_the_description_has_its_statuses_limits_and_an_example() -> None:
     assert set(error["properties"]) == FIELDS
 
 
-def test_feedback_waits_until_the_answer_before_it_is_recorded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("bythebook.operate.journal.SETTLE_SECONDS", 60.0)
-
+def test_feedback_waits_until_the_answer_before_it_is_recorded() -> None:
     class SlowRecords(NoRecords):
         """Takes its time to record a question."""
 
@@ -241,7 +235,7 @@ def test_feedback_waits_until_the_answer_before_it_is_recorded(
             return feedback.request_id in self.known
 
     records, plain = SlowRecords(), fake_service()
-    journal = Journal(records, plain.metrics)
+    journal = Journal(records, plain.metrics, settle_seconds=60.0)
     service = replace(
         plain, answerer=Answerer(plain.answerer.ports, journal, wide_queue()), feedback=records
     )

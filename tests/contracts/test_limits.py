@@ -28,8 +28,8 @@ from tests.contracts.test_access import (
 )
 from tests.redis_server import running_redis
 
-from bythebook.adapters.operations import limits_windows
 from bythebook.bootstrap import Core
+from bythebook.bootstrap.times import ServiceTimes
 from bythebook.domain.records import KeyTerms
 from bythebook.errors import InputError
 from bythebook.http.app import Service
@@ -245,15 +245,12 @@ def test_a_trusted_proxy_is_believed(core: Core) -> None:
     assert statuses == [401, 401, 429]
 
 
-def test_with_redis_away_the_service_counts_for_itself_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits_windows, "PATIENCE_SECONDS", 60.0)  # slow is not yet away
+def test_with_redis_away_the_service_counts_for_itself_and_says_so(tmp_path: Path) -> None:
     with running_redis(tmp_path) as redis:
         settings = Settings(
             data_dir=tmp_path, port=free_port(), limit_ip=5, redis_url=SecretStr(redis.url)
         )
-        core = Core(settings)
+        core = Core(settings, ServiceTimes(redis_seconds=60.0))  # slow is not yet away
         with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
             assert limits_part(client)["status"] == "ok"
             assert client.post("/ask", json=NOTHING).status_code == 422

@@ -20,6 +20,7 @@ from tests.remembering import remember
 from bythebook.adapters.providers.breaker import Breaker
 from bythebook.adapters.providers.resilience import MODEL, Policy, Provider
 from bythebook.bootstrap import Core
+from bythebook.bootstrap.times import ServiceTimes
 from bythebook.settings import Settings
 
 PATIENT = Policy(timeout=300.0, first_token=300.0, gap=300.0)  # as MODEL, on the slowest machine
@@ -149,8 +150,8 @@ def serving_with_model(
         llm_base_url=model_url,
         **{"llm_model": MODEL_NAME, "llm_api_key": SecretStr(KEY), **settings},
     )
-    core = remember(Core(given))
-    core.watch_seconds = 3600.0  # who counts calls wants none that nobody asked for
+    # Who counts calls wants none that nobody asked for.
+    core = remember(Core(given, ServiceTimes(watch_seconds=3600.0)))
     provider = with_policy(core, policy, clock)
     with serving(core) as server:
         yield ModelService(core, server.url, provider)

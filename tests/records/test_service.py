@@ -26,6 +26,7 @@ from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.adapters.sql.tables import conversation_threads, queries
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.bootstrap import Core
+from bythebook.bootstrap.times import ServiceTimes
 from bythebook.settings import Settings
 
 ASK = {"query": "How do ROS 2 nodes communicate?", "book": SAMPLE}
@@ -70,7 +71,7 @@ def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it
     address = records_address(own_server.url("books"), Path())
     on(address, lambda database: database.migrate())
     core = core_over(sample_core.settings.data_dir, own_server.url("books"), receiver.url)
-    core.watch_seconds = 0.5
+    core.times = ServiceTimes(watch_seconds=0.5)
     with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
 
         def ask(_: object = None) -> uuid.UUID:
@@ -176,7 +177,7 @@ def test_two_services_on_one_database_do_what_is_due_once(place: Place) -> None:
     with ExitStack() as stack:
         for _ in range(2):
             core = core_over(place.folder, place.url)
-            core.upkeep_seconds = 0.05
+            core.times = ServiceTimes(upkeep_seconds=0.05)
             stack.enter_context(serving(core))
         eventually(lambda: on(place.address, kept) == (1, ["active", "archived"]))
         on(place.address, lambda database: SqlQueryLog(database).log(query(created_at=old)))

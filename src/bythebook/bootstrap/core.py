@@ -20,6 +20,7 @@ from bythebook.bootstrap.embedders import make_bundled_embedder, make_provider_e
 from bythebook.bootstrap.logs import start_logs
 from bythebook.bootstrap.model_access import ModelAccess, model_access
 from bythebook.bootstrap.readers import make_reader
+from bythebook.bootstrap.times import ServiceTimes
 from bythebook.calibrate.product_search import CalibratePorts
 from bythebook.domain.books import Book
 from bythebook.ingest.pipeline import IngestPorts
@@ -42,17 +43,15 @@ if TYPE_CHECKING:
 
 _REPLACEABLE = {"encoder", "embedder", "index", "index_writer", "judge", "model_calls"}
 _MADE_OF_OTHERS = ("ask", "ingest", "calibrate", "models")
+_TIMES = ServiceTimes()
 
 
 class Core:
     """The parts as configured, each made when first needed."""
 
-    def __init__(
-        self, settings: Settings, *, watch_seconds: float = 30.0, upkeep_seconds: float = 60.0
-    ) -> None:
+    def __init__(self, settings: Settings, times: ServiceTimes = _TIMES) -> None:
         self.settings = settings
-        self.watch_seconds = watch_seconds  # between two checks of the parts
-        self.upkeep_seconds = upkeep_seconds  # between two offers to do what is due
+        self.times = times
         self.library = BookFolder(settings.data_dir)
         self.calibrations = CalibrationFiles(self.library, JudgeModel.model_id)
         self.service_address = ServiceAddress(settings.data_dir)

@@ -7,10 +7,9 @@ from uuid import UUID
 
 from bythebook.domain.records import ApiKey, key_hash, key_prefix
 from bythebook.errors import RecordsFailed, Unauthorized
-from bythebook.operate.latest_keys import KnownKeys, LatestKeys
+from bythebook.operate.latest_keys import KEY_TIMES, KeyTimes, KnownKeys, LatestKeys
 from bythebook.ports import KeyStore
 
-FRESH_SECONDS = 0.5  # so that a revoked key is refused within a second
 _UNKNOWN = "The key is unknown, revoked or expired."
 
 
@@ -29,21 +28,23 @@ class KeyRing:
         may_be_open: bool = True,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        times: KeyTimes = KEY_TIMES,
     ) -> None:
         self._store = store
-        self._latest = LatestKeys(store, clock)
+        self._latest = LatestKeys(store, clock, times)
+        self._fresh = times.fresh
         self._may_be_open = may_be_open
         self._now = now
         self._owners: dict[str, UUID] = {}  # of secrets, by their hash
 
     async def is_open(self) -> bool:
         """Return True if no key was ever made; raise RecordsFailed if that was never known."""
-        known = await self._latest.at_most(FRESH_SECONDS)
+        known = await self._latest.at_most(self._fresh)
         return self._may_be_open and not known.keys
 
     async def open_with(self, secret: str) -> ApiKey:
         """Return the usable key of a secret, or raise Unauthorized; RecordsFailed if keys are unreadable."""
-        known = await self._latest.at_most(FRESH_SECONDS)
+        known = await self._latest.at_most(self._fresh)
         hashed, prefix = key_hash(secret), key_prefix(secret)
         owner = self._owners.get(hashed)
         if owner is None:
@@ -58,7 +59,7 @@ class KeyRing:
     async def allows_origin(self, origin: str) -> bool:
         """Return True if a usable key is bound to this origin; False while that is not known."""
         try:
-            known = await self._latest.at_most(FRESH_SECONDS)
+            known = await self._latest.at_most(self._fresh)
             if origin not in self._origins(known):
                 known = await self._latest.newest()
         except RecordsFailed:
@@ -67,11 +68,11 @@ class KeyRing:
 
     async def check(self) -> None:
         """Raise RecordsFailed while keys cannot be read."""
-        await self._latest.at_most(FRESH_SECONDS)
+        await self._latest.at_most(self._fresh)
 
     async def has_usable(self) -> bool:
         """Return True if there is a usable key."""
-        known = await self._latest.at_most(FRESH_SECONDS)
+        known = await self._latest.at_most(self._fresh)
         return any(key.usable_at(self._now()) for key in known.keys.values())
 
     def _origins(self, known: KnownKeys) -> frozenset[str]:

@@ -11,10 +11,19 @@ from bythebook.domain.records import ApiKey
 from bythebook.errors import RecordsFailed
 from bythebook.ports import KeyStore
 
-PACE_SECONDS = 0.05  # between two reads, however many callers guess keys
-PATIENCE_SECONDS = 2.0  # for a read, where the last one was quick enough
-BRIEF_PATIENCE_SECONDS = 0.4  # for a read, where the last one failed or was too slow
-FIRST_PATIENCE_SECONDS = 20.0  # for a read, where no keys are known to go on with
+
+@dataclass(frozen=True, slots=True)
+class KeyTimes:
+    """How often keys are read, and how long a read is waited for, in seconds."""
+
+    fresh: float = 0.5  # the age of keys that may be used: a revoked key is refused within a second
+    pace: float = 0.05  # between two reads, however many callers guess keys
+    patience: float = 2.0  # for a read, where the last one was quick enough
+    brief_patience: float = 0.4  # for a read, where the last one failed or was too slow
+    first_patience: float = 20.0  # for a read, where no keys are known to go on with
+
+
+KEY_TIMES = KeyTimes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +54,18 @@ class LatestKeys:
     for a read that began after that moment: the one in progress, or the one after it.
     """
 
-    def __init__(self, store: KeyStore, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        store: KeyStore,
+        clock: Callable[[], float] = time.monotonic,
+        times: KeyTimes = KEY_TIMES,
+    ) -> None:
         self._store = store
+        self._times = times
         self._clock = clock
         self._known: KnownKeys | None = None
         self._read: _Read | None = None
-        self._patience = PATIENCE_SECONDS
+        self._patience = times.patience
 
     async def at_most(self, seconds: float) -> KnownKeys:
         """Return keys at most this old, or the last known while the database does not answer.
@@ -63,7 +78,7 @@ class LatestKeys:
         """Return keys by a read that begins after this call; raise RecordsFailed if it fails."""
         called = self._clock()
         if self._read is not None:
-            await asyncio.sleep(max(0.0, self._read.began + PACE_SECONDS - called))
+            await asyncio.sleep(max(0.0, self._read.began + self._times.pace - called))
         known = await self._wait_for_read_after(called)
         if known.began < called:
             raise _unreadable()
@@ -97,14 +112,14 @@ class LatestKeys:
         began = self._clock()
         task = asyncio.create_task(self._fetch(began))
         task.add_done_callback(_retrieve_exception)
-        patience = FIRST_PATIENCE_SECONDS if self._known is None else self._patience
+        patience = self._times.first_patience if self._known is None else self._patience
         return _Read(began, patience, task)
 
     async def _fetch(self, began: float) -> KnownKeys:
-        self._patience = BRIEF_PATIENCE_SECONDS  # unless this ends well
+        self._patience = self._times.brief_patience  # unless this ends well
         known = KnownKeys({key.key_id: key for key in await self._store.list()}, began)
-        if self._clock() - began <= PATIENCE_SECONDS:
-            self._patience = PATIENCE_SECONDS
+        if self._clock() - began <= self._times.patience:
+            self._patience = self._times.patience
         self._known = known
         return known
 

@@ -18,7 +18,6 @@ from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
 from bythebook.adapters.operations.webhook import WebhookAlarm
 from bythebook.domain.incidents import Incident
 from bythebook.errors import EmbedderFailed, InputError, PartFailed, RecordsFailed, StoreFailed
-from bythebook.operate import alerts as alerts_module
 from bythebook.operate.alerts import Alerts, Watch
 
 NOON = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
@@ -217,9 +216,7 @@ def test_a_part_recovers_only_when_every_check_that_goes_through_it_is_sound(hea
     asyncio.run(scenario())
 
 
-def test_a_check_that_breaks_or_hangs_is_a_failure_of_its_part(
-    heard: Heard, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_that_breaks_or_hangs_is_a_failure_of_its_part(heard: Heard) -> None:
     async def hangs() -> None:
         await asyncio.Event().wait()
 
@@ -227,8 +224,7 @@ def test_a_check_that_breaks_or_hangs_is_a_failure_of_its_part(
         alerts, parts = alerts_to(heard), Parts()
         parts.failures = {"library": KeyError("?"), "limits": PartFailed("no Redis")}
         await parts.watch(alerts).look()
-        monkeypatch.setattr(alerts_module, "CHECK_SECONDS", 0.01)
-        await Watch(alerts, {"embedder": hangs}, {}).look()
+        await Watch(alerts, {"embedder": hangs}, {}, check_seconds=0.01).look()
         await delivered(alerts)
 
     asyncio.run(scenario())

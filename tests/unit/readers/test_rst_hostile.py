@@ -7,28 +7,23 @@ from pathlib import Path
 import pytest
 from docutils.parsers.rst import directives, roles
 
-from bythebook.adapters.readers.rst import files
+from bythebook.adapters.readers.rst.files import RST_BOUNDS, RstBounds
 from bythebook.adapters.readers.rst.reader import RstReader
-from bythebook.adapters.readers.rst.syntax import parser
 from bythebook.domain.books import SourceBook
 from bythebook.errors import UnreadableBook
 
 
-def read(folder: Path) -> SourceBook:
-    return RstReader().read(str(folder), title=None, base_url=None)
+def read(folder: Path, bounds: RstBounds = RST_BOUNDS) -> SourceBook:
+    return RstReader(bounds).read(str(folder), title=None, base_url=None)
 
 
-def test_files_that_are_no_text_are_skipped_with_a_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MAX_FILE_BYTES", 3000)
-    monkeypatch.setattr(files, "MAX_LINE_LENGTH", 1000)
+def test_files_that_are_no_text_are_skipped_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "good.rst").write_text("Good\n====\n")
     (tmp_path / "binary.rst").write_bytes(b"\x00\x01")
     (tmp_path / "latin.rst").write_bytes("é".encode("latin-1"))
     (tmp_path / "large.rst").write_text("word\n" * 1000)
     (tmp_path / "line.rst").write_text("w" * 1001)
-    book = read(tmp_path)
+    book = read(tmp_path, RstBounds(file_bytes=3000, line_length=1000))
     assert [d.document_id for d in book.documents] == ["good"]
     assert [s.name for s in book.skipped] == [
         "binary.rst", "large.rst", "latin.rst", "line.rst",
@@ -124,13 +119,10 @@ def test_substitutions_of_substitutions_are_bounded(tmp_path: Path) -> None:
     assert len(read(tmp_path).documents[0].read().text) < 5_000_000
 
 
-def test_a_parse_that_takes_too_long_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parser, "MAX_PARSE_SECONDS", 0.0)
+def test_a_parse_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "a.rst").write_text("A\n=\n\nWords.\n")
     with pytest.raises(UnreadableBook, match="longer than"):
-        read(tmp_path).documents[0].read()
+        read(tmp_path, RstBounds(parse_seconds=0.0)).documents[0].read()
 
 
 def test_documents_read_at_once_do_not_mix(tmp_path: Path) -> None:

@@ -34,8 +34,11 @@ _AGAIN = "Try again; if it goes on, run `bythebook doctor --deep`."
 class EdgeIndex:
     """Searches the live generations; moves to a new one between two questions."""
 
-    def __init__(self, folder: BookFolder, data_dir: Path) -> None:
+    def __init__(
+        self, folder: BookFolder, data_dir: Path, *, opening_bytes: int = OPENING_BYTES
+    ) -> None:
         self._folder = folder
+        self._opening_bytes = opening_bytes  # compared with their sums when a book is opened
         self._bm25 = make_bm25()
         self._copies = ShardCopies(data_dir / "open")
         self._shards: dict[str, _OpenShard] = {}
@@ -136,7 +139,7 @@ class EdgeIndex:
         what = f"The index of the book {book.book_id!r} cannot be opened"
         try:
             with self._copies.taken(folder / "shard") as copy:
-                require_sound_copy(folder, copy, OPENING_BYTES)
+                require_sound_copy(folder, copy, self._opening_bytes)
                 with as_store_failed(f"{what}.", _AGAIN):
                     return _OpenShard(copy, book)
         except DamagedFile as error:

@@ -12,7 +12,6 @@ from tokenizers import Tokenizer
 from bythebook.adapters.models.inference import Crew, open_session, readable
 
 BUNDLED = Path(__file__).resolve().parents[2] / "models" / "embedder"
-MOST_KEPT = 8192  # vectors of texts that come again: 12 MB
 
 
 class MiniLm:
@@ -24,12 +23,18 @@ class MiniLm:
     max_tokens = 256
 
     def __init__(
-        self, *, threads: int = 2, crew: Crew | None = None, model_dir: Path | None = None
+        self,
+        *,
+        threads: int = 2,
+        crew: Crew | None = None,
+        model_dir: Path | None = None,
+        most_kept: int = 8192,  # vectors of texts that come again: 12 MB
     ) -> None:
         folder = model_dir or BUNDLED
         self._session = open_session(folder / "model.onnx")
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._crew = crew or Crew(threads)
+        self._most_kept = most_kept
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._keeping = Lock()
 
@@ -54,7 +59,7 @@ class MiniLm:
             for text, vector in vectors.items():
                 self._kept[text] = vector
                 self._kept.move_to_end(text)
-            while len(self._kept) > MOST_KEPT:
+            while len(self._kept) > self._most_kept:
                 self._kept.popitem(last=False)
         return np.stack([vectors[text] for text in texts])
 
