@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bythebook.adapters.models.inference import readable
+from bythebook.adapters.models.inference import make_readable
 from bythebook.adapters.models.minilm import BUNDLED, MiniLm
 from bythebook.adapters.models.onnx_embedder import OnnxEmbedder
 
@@ -215,4 +215,4 @@ def test_letters_in_the_shapes_of_formulas_are_read_as_letters(encoder: MiniLm) 
     plain, shaped, other = encoder.encode(["the angle q", "the angle 𝑞", "the angle ∢"])
     assert np.array_equal(plain, shaped)
     assert not np.array_equal(plain, other)
-    assert len(readable("𝑙₁ ﬁn ½ x\ud800")) == len("𝑙₁ ﬁn ½ x\ud800")
+    assert len(make_readable("𝑙₁ ﬁn ½ x\ud800")) == len("𝑙₁ ﬁn ½ x\ud800")

@@ -17,7 +17,7 @@ from tests.faults.attacks.trials import Fared, Trials, noticed
 import bythebook.ask.pipeline as pipeline
 from bythebook.adapters.providers.agents.roles.found_passages import MOST_SEARCHES
 from bythebook.adapters.providers.agents.roles.searcher import MOST_TURNS
-from bythebook.ask.guard import flags, neutral
+from bythebook.ask.guard import flags, neutralize
 from bythebook.ask.plan.accept_rewrite import accept_rewrite
 from bythebook.ask.plan.make_plan import make_plan
 from bythebook.bootstrap import sample_book
@@ -175,7 +175,7 @@ def test_benign_texts_with_trigger_words_are_left_alone(
     assert _DATA is not None
     path = _DATA / "injection" / "benign_with_trigger_words.json"
     texts = [one["prompt"] for one in json.loads(path.read_text("utf-8"))]
-    blocked = [text for text in texts if neutral(text, ASKED) != text]
+    blocked = [text for text in texts if neutralize(text, ASKED) != text]
     record_property("texts", len(texts))
     record_property("blocked", len(blocked))
     assert len(blocked) / len(texts) <= MOST_BLOCKED, blocked

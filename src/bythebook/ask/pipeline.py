@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.book_words import BookWords
-from bythebook.ask.compose.room import anchored_drafts, within_room
+from bythebook.ask.compose.room import anchor_drafts, within_room
 from bythebook.ask.consult import plan_question, search_further, second_opinion
-from bythebook.ask.guard import neutral
+from bythebook.ask.guard import neutralize
 from bythebook.ask.outcome import end_run, refuse
 from bythebook.ask.read.confidence import near_enough
 from bythebook.ask.read.multi_part import decide_parts
@@ -154,7 +154,7 @@ async def _write(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Sentence | 
             if (
                 ports.uses_model
                 and not run.uses_model
-                and neutral(event.text, plan.question) != event.text
+                and neutralize(event.text, plan.question) != event.text
             ):
                 continue  # an order that a model met is no evidence in its place either
             for sentence in book.of(event) if book else (event,):
@@ -170,7 +170,7 @@ def _draft(run: AnswerRun, verdict: Verdict, book: BookWords | None) -> AsyncGen
     drafts = run.usage.take_drafts(run.generator.compose(run.plan, verdict.judgement))
     if not run.uses_model:
         return drafts
-    anchored = anchored_drafts(drafts, verdict.passages, book)
+    anchored = anchor_drafts(drafts, verdict.passages, book)
     return within_room(anchored, run.plan.most_sentences, run.sentences)
 
 

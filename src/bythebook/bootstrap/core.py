@@ -121,7 +121,7 @@ class Core:
             generator=ExtractiveGenerator(),
             reader_url=self.settings.reader_url,
         )
-        return ports if self.models is None else self.models.answering_with(ports)
+        return ports if self.models is None else self.models.add_to(ports)
 
     @cached_property
     def model_access(self) -> ModelAccess | None:

@@ -45,7 +45,7 @@ from bythebook.ports import FeedbackStore, Metrics, Threads
 _SETTLE_SECONDS = 1.5  # for the last entries, in addition to the grace time of streams
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """Open nothing."""
 
 
@@ -69,7 +69,7 @@ class Service:
     )  # books that machines may find though there are keys
     models: Sequence[str] = ()  # names of language models that a reader may ask for
     duties: Sequence[Callable[[], Coroutine[Any, Any, None]]] = ()  # run as long as it serves
-    close: Callable[[], Awaitable[None]] = _nothing
+    close: Callable[[], Awaitable[None]] = _do_nothing
     draining: Draining = field(default_factory=Draining)
 
 

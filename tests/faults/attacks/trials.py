@@ -19,8 +19,8 @@ from tests.faults.model_service import ModelService, ServiceReply, serving_with_
 
 import bythebook.ask.pipeline as pipeline
 from bythebook.ask.compose.book_words import BookWords
-from bythebook.ask.compose.room import anchored_drafts
-from bythebook.ask.guard import neutral
+from bythebook.ask.compose.room import anchor_drafts
+from bythebook.ask.guard import neutralize
 from bythebook.ask.show.wording import remove_opening
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Draft, Judgement, Passage
@@ -203,7 +203,7 @@ class Trials:
 def noticed(attack: Attack) -> bool:
     """Say whether the guard takes anything out of a book or selection; a reader's own words it never touches."""
     own = attack.channel in {"question", "history"}
-    return not own and neutral(attack.given, attack.topic.question) != attack.given
+    return not own and neutralize(attack.given, attack.topic.question) != attack.given
 
 
 def _asked(service: ModelService, attack: Attack, turn: int) -> Iterator[ServiceReply]:
@@ -255,10 +255,10 @@ def _overhearing(heard: list[str]) -> Iterator[None]:
     def listening(
         drafts: AsyncIterator[Draft], passages: Sequence[Passage], book: BookWords | None
     ) -> AsyncGenerator[Draft]:
-        return anchored_drafts(overheard(drafts), passages, book)
+        return anchor_drafts(overheard(drafts), passages, book)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "anchored_drafts", listening)
+        patch.setattr(pipeline, "anchor_drafts", listening)
         yield
 
 
@@ -267,7 +267,7 @@ def _guard(*, off: bool) -> Iterator[None]:
     """Where it is off, have nothing taken out of what a model reads."""
     with pytest.MonkeyPatch.context() as patch:
         if off:
-            patch.setattr("bythebook.bootstrap.models.neutral", lambda text, _question="": text)
+            patch.setattr("bythebook.bootstrap.models.neutralize", lambda text, _question="": text)
         yield
 
 

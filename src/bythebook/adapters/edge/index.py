@@ -10,7 +10,7 @@ from pathlib import Path
 
 import qdrant_edge as edge
 
-from bythebook.adapters.edge.query import search_shard, stored_vectors
+from bythebook.adapters.edge.query import read_vectors, search_shard
 from bythebook.adapters.edge.shard import TermCounts, as_store_failed, make_bm25
 from bythebook.adapters.edge.shard_copies import ShardCopies
 from bythebook.adapters.library.book_folder import BookFolder
@@ -64,7 +64,7 @@ class EdgeIndex:
         terms = self._bm25.embed_query(wanted.question).indices
         hits: list[Hit] = []
         for book in wanted.books:
-            with self._using(book) as opened:
+            with self._use_shard(book) as opened:
                 words = opened.term_counts.weigh(terms)
                 hits.extend(search_shard(opened.shard, wanted, words))
         return hits
@@ -84,11 +84,11 @@ class EdgeIndex:
         except UnknownBook:  # removed since
             return {}
         book = replace(live, generation=opened.generation) if opened else live
-        with self._using(book) as shard:
-            return stored_vectors(shard.shard, ids)
+        with self._use_shard(book) as shard:
+            return read_vectors(shard.shard, ids)
 
     @contextmanager
-    def _using(self, book: Book) -> Iterator["_OpenShard"]:
+    def _use_shard(self, book: Book) -> Iterator["_OpenShard"]:
         with self._lock:
             self._forget_removed()
             opened = self._shard_of(book)
@@ -138,7 +138,7 @@ class EdgeIndex:
         folder = self._folder.generation_folder(book)
         what = f"The index of the book {book.book_id!r} cannot be opened"
         try:
-            with self._copies.taken(folder / "shard") as copy:
+            with self._copies.open_copy(folder / "shard") as copy:
                 require_sound_copy(folder, copy, self._opening_bytes)
                 with as_store_failed(f"{what}.", _AGAIN):
                     return _OpenShard(copy, book)

@@ -68,7 +68,7 @@ class Crew:
         return [done[place] for place in range(len(items))]
 
 
-def readable(text: str) -> str:
+def make_readable(text: str) -> str:
     """Write a text as the tokenizer can read it, every character in its place.
 
     Lone surrogates, which it refuses, become question marks. Letters in the shapes of formulas and

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from bythebook.adapters.models.inference import Crew, open_session, readable
+from bythebook.adapters.models.inference import Crew, make_readable, open_session
 
 BUNDLED = Path(__file__).resolve().parents[2] / "models" / "embedder"
 
@@ -65,7 +65,7 @@ class MiniLm:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the word pieces of each text, special tokens left out and nothing cut."""
-        whole = [readable(text) for text in texts]
+        whole = [make_readable(text) for text in texts]
         pieces = self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)
         return [len(piece) for piece in pieces]
 
@@ -80,7 +80,7 @@ class MiniLm:
         Never in a batch: dynamic quantisation takes one scale per batch, so a neighbour would
         change the vector (cosine down to 0.98), and padding costs more than batching gains.
         """
-        pieces = self._tokenizer.encode(readable(text)).ids
+        pieces = self._tokenizer.encode(make_readable(text)).ids
         if len(pieces) > self.max_tokens:
             pieces = [*pieces[: self.max_tokens - 1], pieces[-1]]  # the last closes the text
         ids = np.array([pieces], np.int64)

@@ -93,7 +93,7 @@ class QdrantIndex:
             except MissingCollection as error:
                 self._known.pop(book.book_id, None)
                 if self._folder.newest(book).generation == known.generation:
-                    raise _missing_book_error(book) from error
+                    raise _make_missing_error(book) from error
             except (ValueError, KeyError, TypeError, IndexError) as error:
                 raise _unreadable_book_error(book) from error
 
@@ -120,7 +120,7 @@ class QdrantIndex:
         try:
             counted, dimension = await collection.count(), await collection.dimension()
         except MissingCollection as error:
-            raise _missing_book_error(book) from error
+            raise _make_missing_error(book) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise _unreadable_book_error(book) from error
         with as_damaged(book):
@@ -164,7 +164,7 @@ def _unreadable_book_error(book: Book) -> StoreFailed:
     )
 
 
-def _missing_book_error(book: Book) -> StoreFailed:
+def _make_missing_error(book: Book) -> StoreFailed:
     missing = StoreFailed(
         f"The Qdrant server does not have the published generation of the book {book.book_id!r}.",
         "Copy an embedded index there with `bythebook books copy --to URL`, or ingest the book again.",

@@ -7,7 +7,7 @@ a model chooses what to say and in which order, and the book says it.
 from collections.abc import Iterator, Sequence
 
 from bythebook.ask.compose.trim import MOST_CHARACTERS, quotable
-from bythebook.ask.guard import neutral
+from bythebook.ask.guard import neutralize
 from bythebook.domain.answers import Citation, Draft, Evidence, Passage, Sentence
 from bythebook.domain.books import Unit
 
@@ -63,7 +63,7 @@ class BookWords:
                     yield Sentence(words, tuple(_cite(citation.passage, unit)), unit.kind)
 
     def _may_show(self, words: str) -> bool:
-        return len(words) <= self._room and neutral(words, self._question) == words
+        return len(words) <= self._room and neutralize(words, self._question) == words
 
 
 def _find_quoted_units(citation: Citation) -> Iterator[Unit]:

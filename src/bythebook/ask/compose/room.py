@@ -11,7 +11,7 @@ from bythebook.domain.answers import Draft, Passage, Sentence
 from bythebook.domain.sentences import split_sentences
 
 
-async def anchored_drafts(
+async def anchor_drafts(
     drafts: AsyncGenerator[Draft], passages: Sequence[Passage], book: BookWords | None
 ) -> AsyncGenerator[Draft]:
     """Yield drafts with the right quotes; in the book's words, where it speaks, if those surely answer."""

@@ -51,7 +51,7 @@ class Facts:
         dotless = re.sub(r"\b([A-Z])\.(?=[A-Z]\b|\s|$|\W)", r"\1", self._text)
         self._acronyms = frozenset(re.findall(r"\b[A-Z]{2,}\b", dotless))
 
-    def missing(self, sentence: str) -> list[str]:
+    def find_missing(self, sentence: str) -> list[str]:
         """Return the numbers, names and identifiers of a sentence that are not in the passages."""
         codes = [code for code in identifiers(sentence) if not self._has_code(code)]
         absent = [sentence[n.start : n.end] for n in numbers(sentence) if not self._has_number(n)]

@@ -92,7 +92,7 @@ def numbers(text: str) -> list[Number]:
         here, after = found[place], found[place + 1]
         if _RANGE.fullmatch(text[here.end : after.start]):
             found[place] = _in_range(here, after)
-            found[place + 1] = _going_on(here, after)
+            found[place + 1] = _complete_range(here, after)
     return found
 
 
@@ -176,7 +176,7 @@ def _in_range(number: Number, following: Number) -> Number:
     return replace(number, values=number.values | scaled, unit=number.unit or following.unit)
 
 
-def _going_on(number: Number, following: Number) -> Number:
+def _complete_range(number: Number, following: Number) -> Number:
     """Complete the second of two years or days: 2018-19, May 3 to 5."""
     years = [value for value in number.values if re.fullmatch(r"[12]\d{3}", value)]
     short = [value for value in following.values if re.fullmatch(r"\d\d", value)]

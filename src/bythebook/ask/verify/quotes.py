@@ -110,7 +110,7 @@ class Pages:
         """Return the page of a passage; None for a passage that the answer may not cite."""
         return self._pages.get(key(passage))
 
-    def holding(self, quote: str) -> tuple[Page, tuple[Span, ...]] | None:
+    def find_page(self, quote: str) -> tuple[Page, tuple[Span, ...]] | None:
         """Return the first page that has a quote in whole words, and where."""
         for page in self:
             spans = page.find(quote)

@@ -110,7 +110,7 @@ def _find_contradiction(text: str, cited: Sequence[Page]) -> FaultKind | None:
     said = [_without_mark(sentence) for sentence in _all_sentences(cited)]
     if turned := difference(text, said):
         return turned
-    if Facts(page.passage.chunk.context for page in cited).missing(text):
+    if Facts(page.passage.chunk.context for page in cited).find_missing(text):
         return "contradicted" if is_about(text, said) else "unsupported"
     stitched = ELLIPSIS in text and is_stitched_over(pieces_of(text), cited)
     return "stitched" if stitched else None
@@ -140,7 +140,7 @@ def _locate_quotes(draft: Draft, pages: Pages) -> tuple[tuple[Citation, ...], li
         page = pages.page_of(passage)
         after = max((span[1] for other, span in found if other is page), default=0)
         spans = page.find(quote, after) if page else ()
-        if not spans and (elsewhere := pages.holding(quote)):
+        if not spans and (elsewhere := pages.find_page(quote)):
             page, spans = elsewhere
             faults.append("misattributed")
         if page is None or not spans:
