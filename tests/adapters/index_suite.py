@@ -57,7 +57,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-def stored(core: Core) -> tuple[object, ...]:
+def list_stored(core: Core) -> tuple[object, ...]:
     shard = core.library.generation_folder(core.library.book("tales")) / "shard"
     counts = TermCounts.load(shard)
     hits = find(core, "the same stone", limit=200)
@@ -319,7 +319,7 @@ class IndexSuite:
             publish(core, source, "tales", pages)
             fresh = another(tmp_path / f"fresh{turn}")
             publish(fresh, tmp_path / "fresh-source", "tales", pages)
-            assert stored(core) == stored(fresh)
+            assert list_stored(core) == list_stored(fresh)
             fresh.close()
 
     def test_vectors_of_the_sample_book_come_in_order_and_as_they_were_embedded(

@@ -83,13 +83,13 @@ def answer_text(*lines: tuple[str, Sequence[int]]) -> str:
     return "\n".join(written) or "NONE"
 
 
-def numbered_sentences(prompt: str) -> dict[int, str]:
+def read_sentences(prompt: str) -> dict[int, str]:
     """Read the numbered sentences of a prompt, as a model does."""
     return {int(found[1]): found[2].strip() for found in _NUMBERED.finditer(prompt)}
 
 
 @contextmanager
-def serving_model() -> Iterator[ModelStub]:
+def serve_model() -> Iterator[ModelStub]:
     """Serve a scripted model, for the length of a with block."""
     stub = ModelStub()
     server = _QuietServer(("127.0.0.1", 0), type("Answering", (_Answering,), {"stub": stub}))
@@ -206,7 +206,7 @@ def _fault(path: str, headers: Any, request: Mapping[str, Any]) -> str | None:
         return f"wrong path {path}"
     if headers.get("Authorization") != f"Bearer {KEY}":
         return "wrong key"
-    whole, messages, tools, known = _published()
+    whole, messages, tools, known = _load_types()
     if strange := set(request) - known:
         return f"unknown parameters {sorted(strange)}"
     try:
@@ -219,7 +219,7 @@ def _fault(path: str, headers: Any, request: Mapping[str, Any]) -> str | None:
 
 
 @cache
-def _published() -> tuple[TypeAdapter[Any], TypeAdapter[Any], TypeAdapter[Any], frozenset[str]]:
+def _load_types() -> tuple[TypeAdapter[Any], TypeAdapter[Any], TypeAdapter[Any], frozenset[str]]:
     """Validate a request with OpenAI's types; items of lists are validated one by one."""
     shape = CompletionCreateParamsStreaming
     return (

@@ -90,7 +90,7 @@ class ProviderStub:
         if reply is not None:
             self._always[path] = reply
 
-    def seen(self, path: str) -> list[Seen]:
+    def requests_to(self, path: str) -> list[Seen]:
         """Give the requests to a path."""
         return [request for request in self.requests if request.path == path]
 
@@ -285,15 +285,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self._reply(self.provider.answer(self._seen(raw)))
+        self._reply(self.provider.answer(self._read_request(raw)))
 
     def do_GET(self) -> None:
-        self._reply(self.provider.answer(self._seen(b"")))
+        self._reply(self.provider.answer(self._read_request(b"")))
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         pass
 
-    def _seen(self, raw: bytes) -> Seen:
+    def _read_request(self, raw: bytes) -> Seen:
         headers = {name.lower(): value for name, value in self.headers.items()}
         try:
             body = json.loads(raw) if raw else None

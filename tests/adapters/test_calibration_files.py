@@ -136,7 +136,7 @@ def test_a_write_that_fails_leaves_the_old_fit(root: Path, monkeypatch: pytest.M
     assert files(root).of(BOOK) == FIT
 
 
-def changed(**values: object) -> str:
+def write_changed(**values: object) -> str:
     files_value = {
         "generation": "g1", "embedding_model": "model", "judge_model": JUDGE,
         "false_answer_rate": 0.05, "relevance": {"midpoint": 0.35, "slope": 18.5},
@@ -153,19 +153,19 @@ def changed(**values: object) -> str:
         "null",
         "[1, 2]",
         "[" * 100_000,
-        changed(answer_from=1.0),
-        changed(answer_from=0),
-        changed(answer_from="0.5"),
-        changed(answer_from=True),
-        changed(answer_from=float("nan")),
-        changed(relevance={"midpoint": 0.3, "slope": 0}),
-        changed(relevance={"midpoint": 0.3, "slope": float("inf")}),
-        changed(relevance={"midpoint": 10**400, "slope": 20}),
-        changed(relevance=[0.3, 20]),
-        changed(false_answer_rate=2),
-        changed(curve=[{"threshold": 0.1}]),
-        changed(curve=7),
-        changed(generation=["g1"]),
+        write_changed(answer_from=1.0),
+        write_changed(answer_from=0),
+        write_changed(answer_from="0.5"),
+        write_changed(answer_from=True),
+        write_changed(answer_from=float("nan")),
+        write_changed(relevance={"midpoint": 0.3, "slope": 0}),
+        write_changed(relevance={"midpoint": 0.3, "slope": float("inf")}),
+        write_changed(relevance={"midpoint": 10**400, "slope": 20}),
+        write_changed(relevance=[0.3, 20]),
+        write_changed(false_answer_rate=2),
+        write_changed(curve=[{"threshold": 0.1}]),
+        write_changed(curve=7),
+        write_changed(generation=["g1"]),
     ],
 )
 def test_a_damaged_fit_counts_as_none_and_is_warned_of_once(
@@ -180,7 +180,7 @@ def test_a_damaged_fit_counts_as_none_and_is_warned_of_once(
 
 
 def test_a_hand_written_fit_that_makes_sense_is_used(root: Path) -> None:
-    file_of(root).write_text(changed(answer_from=0.5))
+    file_of(root).write_text(write_changed(answer_from=0.5))
     found = files(root).of(BOOK)
     assert found is not None
     assert found.answer_from == 0.5
@@ -197,7 +197,7 @@ def test_a_fit_that_is_no_text_or_no_file_counts_as_none(root: Path) -> None:
 def test_a_fit_knows_whether_it_was_made_in_haste_and_an_older_file_does_not_say(
     root: Path,
 ) -> None:
-    file_of(root).write_text(changed(quick=True))
+    file_of(root).write_text(write_changed(quick=True))
     assert getattr(files(root).of(BOOK), "quick", None) is True
-    file_of(root).write_text(changed())
+    file_of(root).write_text(write_changed())
     assert getattr(files(root).of(BOOK), "quick", None) is False

@@ -18,9 +18,9 @@ from tests.adapters.provider_stub import (
     openai_body,
     provider_stub,
 )
-from tests.adapters.qdrant_stub import Fault, QdrantStub, serving_qdrant
+from tests.adapters.qdrant_stub import Fault, QdrantStub, serve_qdrant
 from tests.adapters.small_books import HERON, PAGES, write_pages
-from tests.conftest import free_port, serving
+from tests.conftest import free_port, serve_core
 from typer.testing import CliRunner, Result
 
 from bythebook import cli
@@ -82,7 +82,7 @@ def teach(stub: ProviderStub, meaning: Meaning) -> None:
 
 @pytest.fixture
 def qdrant() -> Iterator[QdrantStub]:
-    with serving_qdrant(QDRANT_KEY) as stub:
+    with serve_qdrant(QDRANT_KEY) as stub:
         yield stub
 
 
@@ -249,7 +249,7 @@ def test_a_book_is_copied_served_listed_and_removed_on_a_server(
     )
     core = Core(settings)
     core.replace(encoder=sample_core.encoder, judge=sample_core.judge)
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
+    with serve_core(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
         reply = client.post("/api/query", json={"query": QUESTION}).json()
         assert reply["status"] == "success"
         assert reply["answer"]["citations"][0]["referenced_text"] == HERON

@@ -54,7 +54,7 @@ def file_of(core: Core, name: str) -> Path:
     return next(path for path in sorted(generation(core).rglob(name)) if path.is_file())
 
 
-def published_files(core: Core) -> list[Path]:
+def list_files(core: Core) -> list[Path]:
     return sorted(path for path in generation(core).rglob("*") if path.is_file())
 
 
@@ -101,7 +101,7 @@ def require_named(error: DamagedBook, core: Core, name: str) -> None:
 def test_all_files_of_a_generation_are_summed_up(core: Core) -> None:
     known = load_checksums(generation(core))
     assert known is not None
-    names = {path.relative_to(generation(core)).as_posix() for path in published_files(core)}
+    names = {path.relative_to(generation(core)).as_posix() for path in list_files(core)}
     assert set(known) == names - {CHECKSUMS}
     assert {"contents.json", "report.json", "documents/00000.json", "cuts/00001.json"} <= set(known)
     assert {"shard/term_counts.json", "shard/chunk_ids.txt", "shard/edge_config.json"} <= set(known)
@@ -148,7 +148,7 @@ def test_asking_mending_and_copying_a_book_leave_it_whole(
 
 
 def test_a_deep_look_finds_one_bit_in_any_file(core: Core) -> None:
-    for path in published_files(core):
+    for path in list_files(core):
         if path.name == CHECKSUMS or not path.stat().st_size:
             continue
         content = path.read_bytes()
@@ -165,7 +165,7 @@ def test_a_deep_look_finds_one_bit_in_any_file(core: Core) -> None:
 def test_a_quick_look_finds_any_file_that_is_lost_or_cut(
     core: Core, harm: Callable[[Path], None]
 ) -> None:
-    for path in published_files(core):
+    for path in list_files(core):
         if path.name == CHECKSUMS or path.stat().st_size < 2:
             continue
         content = path.read_bytes()

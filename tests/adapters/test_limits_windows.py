@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from redis import Redis
 from tests.conftest import free_port
-from tests.redis_server import RedisServer, running_redis
+from tests.redis_server import RedisServer, run_redis
 
 from bythebook.adapters.operations.limits_windows import MemoryWindows, RedisWindows
 from bythebook.bootstrap.times import ServiceTimes
@@ -30,14 +30,14 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with running_redis(tmp_path_factory.mktemp("redis")) as server:
+    with run_redis(tmp_path_factory.mktemp("redis")) as server:
         yield server
 
 
 @pytest.fixture
 def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
     """One that a test may stop."""
-    with running_redis(tmp_path) as server:
+    with run_redis(tmp_path) as server:
         yield server
 
 

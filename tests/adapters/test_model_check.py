@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.adapters.model_stub import KEY, Answer, ModelStub, serving_model
+from tests.adapters.model_stub import KEY, Answer, ModelStub, serve_model
 from tests.adapters.test_agents_generator import calls_to
 from typer.testing import CliRunner
 
@@ -16,7 +16,7 @@ from bythebook.errors import PartFailed
 
 @pytest.fixture(scope="module")
 def stub() -> Iterator[ModelStub]:
-    with serving_model() as stub:
+    with serve_model() as stub:
         yield stub
     assert not stub.faults
 

@@ -51,7 +51,7 @@ def _by_page(documents: list[Document]) -> dict[int, str]:
     return found
 
 
-def _left_out(documents: list[Document]) -> Counter[str]:
+def _count_left_out(documents: list[Document]) -> Counter[str]:
     return Counter(_letters("".join(item.text for doc in documents for item in doc.left_out)))
 
 
@@ -89,7 +89,7 @@ def _page(document: Document, offset: int) -> int:
 def test_next_to_nothing_is_lost_and_nothing_is_invented(
     documents: list[Document], pages: list[str]
 ) -> None:
-    wanted = Counter(_letters("".join(pages))) - _left_out(documents)
+    wanted = Counter(_letters("".join(pages))) - _count_left_out(documents)
     found = Counter(_letters("".join(document.text for document in documents)))
     assert (wanted - found).total() < (1 - LEAST_COVERAGE) * wanted.total()
     assert (found - wanted).total() < (1 - LEAST_COVERAGE) * wanted.total()
@@ -169,7 +169,7 @@ def test_a_brochure_is_read_whole(eval_data: Path, name: str) -> None:
         source.read() for source in PdfReader().read(str(path), title=None, base_url=None).documents
     ]
     shown = "".join(str(page.extract_text()) for page in pypdf.PdfReader(path).pages)
-    wanted = Counter(_letters(shown)) - _left_out(documents)
+    wanted = Counter(_letters(shown)) - _count_left_out(documents)
     found = Counter(_letters("".join(document.text for document in documents)))
     assert (wanted - found).total() < (1 - LEAST_COVERAGE) * wanted.total()
     assert "insulates the robotics libraries and applications" in documents[-1].text

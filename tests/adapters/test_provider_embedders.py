@@ -93,7 +93,7 @@ class Side:
 
     @property
     def calls(self) -> int:
-        return len(self.stub.seen(self.path))
+        return len(self.stub.requests_to(self.path))
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def unit(text: str, dimension: int) -> np.ndarray[Any, Any]:
     return whole
 
 
-async def failing(embedder: Made, text: str = "Why is the sky blue?") -> EmbedderFailed:
+async def catch_failure(embedder: Made, text: str = "Why is the sky blue?") -> EmbedderFailed:
     with pytest.raises(EmbedderFailed) as caught:
         await embedder.embed_query(text)
     return caught.value
@@ -143,7 +143,7 @@ async def test_cohere_is_told_what_a_text_is_for_and_to_cut_nothing(stub: Provid
     embedder = side.embedder()
     await embedder.embed_query("Why?")
     await embedder.embed_passages(["Because."])
-    question, passage = (request.body for request in stub.seen("/v2/embed"))
+    question, passage = (request.body for request in stub.requests_to("/v2/embed"))
     assert question == {
         "model": "embed-english-v3.0",
         "texts": ["Why?"],
@@ -157,7 +157,7 @@ async def test_cohere_is_told_what_a_text_is_for_and_to_cut_nothing(stub: Provid
 
 async def test_openai_is_asked_for_floats(stub: ProviderStub) -> None:
     await Side("openai", stub).embedder().embed_query("Why?")
-    [request] = stub.seen("/v1/embeddings")
+    [request] = stub.requests_to("/v1/embeddings")
     assert request.body == {
         "model": "text-embedding-3-small",
         "input": ["Why?"],
@@ -173,7 +173,7 @@ async def test_two_thousand_texts_go_in_batches_and_come_back_in_order(
     with provider_stub(dimensions={"embed-english-light-v3.0": 384, "tiny": 16}) as stub:
         side, embedder = Side(vendor, stub), small_embedder(vendor, stub.url)
         vectors = await embedder.embed_passages(texts)
-        sizes = [len(side.texts(request)) for request in stub.seen(side.path)]
+        sizes = [len(side.texts(request)) for request in stub.requests_to(side.path)]
         assert stub.violations == []
     batches = math.ceil(2000 / most)
     assert max(sizes) == most
@@ -193,7 +193,7 @@ def small_embedder(vendor: str, url: str) -> Made:
 async def test_long_texts_go_in_smaller_batches(side: Side) -> None:
     texts = [f"{number} " + "字" * 28_000 for number in range(5)]  # about 40,000 tokens each
     assert (await side.embedder().embed_passages(texts)).shape == (5, side.dimension)
-    sizes = [len(side.texts(request)) for request in side.stub.seen(side.path)]
+    sizes = [len(side.texts(request)) for request in side.stub.requests_to(side.path)]
     assert sizes == [2, 1, 2, 1, 1]  # the first of two once more, alone
 
 
@@ -313,7 +313,7 @@ async def test_texts_repeated_in_lower_case_are_the_same_texts(stub: ProviderStu
 )
 async def test_something_else_than_vectors_is_an_error(side: Side, body: bytes) -> None:
     side.stub.always(side.path, Reply(body=body))
-    assert (await failing(side.embedder())).retryable
+    assert (await catch_failure(side.embedder())).retryable
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ async def test_a_refusal_says_what_to_do_and_only_what_may_pass_is_tried_again(
     side: Side, status: int, says: str, calls: int
 ) -> None:
     side.stub.always(side.path, Reply(status, {"message": f"no: {KEY}", "error": {"message": KEY}}))
-    failure = await failing(side.embedder())
+    failure = await catch_failure(side.embedder())
     assert says in failure.what
     assert failure.help_message
     assert side.calls == calls
@@ -341,10 +341,10 @@ async def test_a_refusal_says_what_to_do_and_only_what_may_pass_is_tried_again(
 async def test_a_retry_after_is_honoured_and_passed_on(side: Side) -> None:
     side.stub.always(side.path, Reply(429, {"message": "slow"}, {"Retry-After": "120"}))
     embedder = side.embedder()
-    assert (await failing(embedder)).retry_after == 120
+    assert (await catch_failure(embedder)).retry_after == 120
     side.stub.always(side.path, None)
     side.time.now += 100
-    assert (await failing(embedder)).retry_after == 20
+    assert (await catch_failure(embedder)).retry_after == 20
     assert side.calls == 1
     side.time.now += 20
     await embedder.embed_query("Why?")
@@ -371,13 +371,13 @@ async def test_ingest_waits_for_a_retry_after(side: Side) -> None:
 async def test_a_bad_day_of_the_network_is_an_error(side: Side, reply: Reply, says: str) -> None:
     side.stub.always(side.path, reply)
     timeout = 0.3 if "time" in says else 120
-    failure = await failing(side.embedder(Policy(timeout=timeout)))
+    failure = await catch_failure(side.embedder(Policy(timeout=timeout)))
     assert says in failure.what
 
 
 async def test_nobody_there_is_an_error(side: Side) -> None:
     side.stub.stop()
-    assert "cannot be reached" in (await failing(side.embedder())).what
+    assert "cannot be reached" in (await catch_failure(side.embedder())).what
 
 
 async def test_a_dead_upstream_sees_ten_calls_a_minute_and_its_return_within_35_seconds(
@@ -387,7 +387,7 @@ async def test_a_dead_upstream_sees_ten_calls_a_minute_and_its_return_within_35_
     embedder, at = side.embedder(), list[float]()
     for second in range(180):
         before = side.calls
-        await failing(embedder, f"Question {second}?")
+        await catch_failure(embedder, f"Question {second}?")
         at += [side.time.now] * (side.calls - before)
         side.time.now += 1
     assert max(sum(1 for call in at if t <= call < t + 60) for t in at) <= 10
@@ -434,7 +434,7 @@ async def test_an_asker_who_leaves_takes_nothing_from_the_others(side: Side) -> 
 async def test_a_failure_is_not_remembered(side: Side) -> None:
     side.stub.script(side.path, Reply(401, {"message": "no"}))
     embedder = side.embedder()
-    await failing(embedder, "Why?")
+    await catch_failure(embedder, "Why?")
     assert (await embedder.embed_query("Why?")).shape == (side.dimension,)
 
 
@@ -465,7 +465,7 @@ async def test_the_key_reaches_the_provider_and_nothing_else(
         Reply(delay=5),
     ):
         side.stub.script(side.path, reply)
-        error = await failing(embedder)
+        error = await catch_failure(embedder)
         texts += [error.what, error.help_message, error.public, *traceback.format_exception(error)]
     assert side.stub.requests[0].headers["authorization"] == f"Bearer {KEY}"
     texts += [repr(embedder), repr(vars(embedder)), caplog.text]
@@ -478,7 +478,7 @@ async def test_a_question_too_long_for_cohere_is_embedded_by_its_beginning_and_s
     side = Side("cohere", stub)
     stub.script(side.path, Reply(400, {"message": "too many tokens: 600 exceeds 512"}))
     assert (await side.embedder().embed_query("Why? " * 300)).shape == (1024,)
-    assert [request.body["truncate"] for request in stub.seen(side.path)] == ["NONE", "END"]
+    assert [request.body["truncate"] for request in stub.requests_to(side.path)] == ["NONE", "END"]
     assert "too long for the embedder" in caplog.text
 
 
@@ -522,7 +522,7 @@ def test_where_it_cannot_be_asked_for_that_is_said(local: ProviderStub) -> None:
 
 async def test_a_dimension_that_was_set_is_held_to(local: ProviderStub) -> None:
     embedder = OpenAiEmbedder("", "nomic", f"{local.url}/v1", 384)
-    failure = await failing(embedder)
+    failure = await catch_failure(embedder)
     assert "768 numbers where 384" in failure.what
     assert len(local.requests) == 1, "asking again would not help"
 
@@ -664,5 +664,5 @@ async def test_an_index_built_by_one_embedder_and_opened_by_another_is_a_clear_e
 
 def _hashes(side: Side, since: str = "") -> list[str]:
     """Give the names under which the cache would have kept what was sent, or those that hold a text."""
-    sent = {text for request in side.stub.seen(side.path) for text in side.texts(request)}
+    sent = {text for request in side.stub.requests_to(side.path) for text in side.texts(request)}
     return [sha256(text.encode()).hexdigest() for text in sent if since in text]

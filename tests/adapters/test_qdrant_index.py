@@ -16,7 +16,7 @@ import pytest
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 from tests.adapters.index_suite import IndexSuite, MakeCore, find_within, sections, vectors
-from tests.adapters.qdrant_stub import Fault, Misdeed, QdrantStub, serving_qdrant
+from tests.adapters.qdrant_stub import Fault, Misdeed, QdrantStub, serve_qdrant
 from tests.adapters.small_books import (
     BIRDS,
     CRAFTS,
@@ -109,7 +109,7 @@ def make_client(request: pytest.FixtureRequest) -> Iterator[MakeClient]:
             engine = cast("AsyncQdrantClient", InProcess())
             yield lambda: SharedQdrantClient(lambda: engine)
         else:
-            stub = stack.enter_context(serving_qdrant(KEY))
+            stub = stack.enter_context(serve_qdrant(KEY))
             yield lambda: SharedQdrantClient.for_url(stub.url, KEY, PATIENT)
 
 
@@ -180,7 +180,7 @@ class TestQdrantIndex(IndexSuite):
 
 @pytest.fixture
 def stub() -> Iterator[QdrantStub]:
-    with serving_qdrant(KEY) as stub:
+    with serve_qdrant(KEY) as stub:
         yield stub
 
 
@@ -369,7 +369,7 @@ asyncio.run(ingest(IngestOrder(sys.argv[2], "tales"), core.ingest, tell))
 """
 
 
-def killed(core: Core, source: Path, stub: QdrantStub, stage: str) -> None:
+def ingest_and_kill(core: Core, source: Path, stub: QdrantStub, stage: str) -> None:
     """Ingest in a process of its own, which is killed when it has come so far."""
     command = [sys.executable, "-c", CHILD, str(core.settings.data_dir), str(source)]
     ended = subprocess.run([*command, stub.url, KEY, stage], check=False)
@@ -382,7 +382,7 @@ def test_a_killed_run_leaves_the_old_generation_live_and_the_next_one_cleans_up(
     publish(served, source, "tales", {"birds.md": BIRDS})
     live, aliases = live_collection(served), stub.aliases
     (source / "crafts.md").write_text(CRAFTS)
-    killed(served, source, stub, "publishing")
+    ingest_and_kill(served, source, stub, "publishing")
     assert len(stub.collections) == 2  # one is unfinished
     assert (live_collection(served), stub.aliases) == (live, aliases)
     assert find(served, "heron")[0].chunk.text == HERON
@@ -398,7 +398,7 @@ def test_a_run_killed_between_alias_and_pointer_is_undone_by_the_next(
     publish(served, source, "tales", {"birds.md": BIRDS})
     live = live_collection(served)
     (source / "crafts.md").write_text(CRAFTS)
-    killed(served, source, stub, "switched")
+    ingest_and_kill(served, source, stub, "switched")
     assert live_collection(served) == live
     assert stub.aliases[alias_name("tales")] != live
     assert find(served, "heron")[0].chunk.text == HERON  # questions go by the pointer
@@ -670,11 +670,11 @@ def test_no_host_but_the_servers_is_looked_up_and_the_key_goes_there_alone(
     looked_up: list[object] = []
     real = socket.getaddrinfo
 
-    def noted(host: Any, *args: Any, **kwargs: Any) -> Any:
+    def note_host(host: Any, *args: Any, **kwargs: Any) -> Any:
         looked_up.append(host)
         return real(host, *args, **kwargs)
 
-    monkeypatch.setattr(socket, "getaddrinfo", noted)
+    monkeypatch.setattr(socket, "getaddrinfo", note_host)
     publish(served, source, "tales")
     find(served, "heron")
     assert {str(host) for host in looked_up} <= {"127.0.0.1"}

@@ -69,14 +69,14 @@ async def test_a_vector_that_many_hold_cannot_be_changed() -> None:
 async def test_all_who_wait_learn_of_a_failure_and_nobody_else() -> None:
     cache = QueryCache()
 
-    async def failing() -> Vector:
+    async def fail_later() -> Vector:
         await asyncio.sleep(0)
         raise EmbedderFailed("down")
 
-    waiting = [asyncio.create_task(cache.get("one", "Why?", failing)) for _ in range(3)]
+    waiting = [asyncio.create_task(cache.get("one", "Why?", fail_later)) for _ in range(3)]
     outcomes = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [EmbedderFailed] * 3
-    left = asyncio.create_task(cache.get("one", "Why?", failing))
+    left = asyncio.create_task(cache.get("one", "Why?", fail_later))
     await asyncio.sleep(0)
     left.cancel()
     await asyncio.sleep(0.01)

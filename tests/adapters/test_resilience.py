@@ -56,7 +56,7 @@ class Upstream:
         return "an answer"
 
 
-def lasting(what: str = "wrong key") -> EmbedderFailed:
+def make_lasting_failure(what: str = "wrong key") -> EmbedderFailed:
     failure = EmbedderFailed(what)
     failure.retryable = False
     return failure
@@ -111,13 +111,13 @@ async def test_what_only_a_person_can_put_right_is_not_tried_again(
 ) -> None:
     tries = 0
 
-    async def refused() -> None:
+    async def refuse() -> None:
         nonlocal tries
         tries += 1
-        raise lasting()
+        raise make_lasting_failure()
 
     for _ in range(7):
-        await fails(embedder.call("embed", refused))
+        await fails(embedder.call("embed", refuse))
     assert (tries, time.slept) == (7, [])
     assert await embedder.call("embed", Upstream()) == "an answer", "the breaker must be closed"
 
@@ -200,7 +200,7 @@ async def test_an_answer_between_failures_keeps_the_breaker_closed(once: Provide
     assert await once.call("embed", upstream) == "an answer"
 
 
-async def opened(provider: Provider) -> None:
+async def open_breaker(provider: Provider) -> None:
     upstream = Upstream(*[EmbedderFailed("500")] * 5)
     for _ in range(5):
         await fails(provider.call("embed", upstream))
@@ -209,7 +209,7 @@ async def opened(provider: Provider) -> None:
 async def test_after_half_a_minute_one_trial_at_a_time_goes_through(
     once: Provider, time: Time
 ) -> None:
-    await opened(once)
+    await open_breaker(once)
     time.now += 29.5
     assert (await fails(once.call("embed", Upstream()))).retry_after == 1
     time.now += 0.5
@@ -232,14 +232,14 @@ async def test_after_half_a_minute_one_trial_at_a_time_goes_through(
 async def test_a_failed_trial_means_another_half_minute_from_its_beginning(
     once: Provider, time: Time
 ) -> None:
-    await opened(once)
+    await open_breaker(once)
     time.now += 30
 
-    async def failing_late() -> None:
+    async def fail_late() -> None:
         time.now += 9
         raise EmbedderFailed("500")
 
-    await fails(once.call("embed", failing_late))
+    await fails(once.call("embed", fail_late))
     assert (await fails(once.call("embed", Upstream()))).retry_after == 21
     time.now += 21
     assert await once.call("embed", Upstream()) == "an answer"
@@ -248,7 +248,7 @@ async def test_a_failed_trial_means_another_half_minute_from_its_beginning(
 async def test_a_trial_that_nobody_waits_for_makes_room_for_the_next(
     once: Provider, time: Time
 ) -> None:
-    await opened(once)
+    await open_breaker(once)
     time.now += 30
     trial = asyncio.create_task(once.call("embed", asyncio.Event().wait))
     await asyncio.sleep(0)
@@ -261,13 +261,13 @@ async def test_a_trial_that_nobody_waits_for_makes_room_for_the_next(
 async def test_a_trial_refused_for_a_wrong_key_closes_the_breaker(
     once: Provider, time: Time
 ) -> None:
-    await opened(once)
+    await open_breaker(once)
     time.now += 30
 
-    async def refused() -> None:
-        raise lasting()
+    async def refuse() -> None:
+        raise make_lasting_failure()
 
-    await fails(once.call("embed", refused))
+    await fails(once.call("embed", refuse))
     assert await once.call("embed", Upstream()) == "an answer"
 
 
@@ -340,7 +340,7 @@ async def tokens(*pauses: float) -> AsyncIterator[int]:
         yield number
 
 
-def streaming(
+def make_streaming_provider(
     *,
     timeout: float = 60.0,
     first_token: float = 60.0,
@@ -357,7 +357,7 @@ async def read(provider: Provider, source: AsyncIterator[int]) -> list[int]:
 
 
 async def test_a_stream_gives_its_parts() -> None:
-    assert await read(streaming(gap=0.5), tokens(0.6, 0, 0)) == [
+    assert await read(make_streaming_provider(gap=0.5), tokens(0.6, 0, 0)) == [
         0,
         1,
         2,
@@ -367,9 +367,9 @@ async def test_a_stream_gives_its_parts() -> None:
 @pytest.mark.parametrize(
     ("pauses", "provider"),
     [
-        ((5.0,), streaming(first_token=0.02)),
-        ((0.0, 0.0, 5.0), streaming(gap=0.02)),
-        ((0.0, *[0.03] * 50), streaming(timeout=0.1)),
+        ((5.0,), make_streaming_provider(first_token=0.02)),
+        ((0.0, 0.0, 5.0), make_streaming_provider(gap=0.02)),
+        ((0.0, *[0.03] * 50), make_streaming_provider(timeout=0.1)),
     ],
     ids=["first token", "gap", "in all"],
 )
@@ -381,7 +381,7 @@ async def test_a_stream_ends_when_its_time_is_up(
 
 
 async def test_parts_that_are_no_token_do_not_prolong_the_wait_for_one() -> None:
-    provider = streaming(first_token=0.1)
+    provider = make_streaming_provider(first_token=0.1)
 
     async def run() -> None:
         async with provider.stream("answer") as stream:
@@ -393,7 +393,7 @@ async def test_parts_that_are_no_token_do_not_prolong_the_wait_for_one() -> None
 
 async def test_only_the_provider_is_waited_for_not_who_reads_its_stream(time: Time) -> None:
     seen: list[int] = []
-    async with streaming(clock=time.clock).stream("answer") as stream:
+    async with make_streaming_provider(clock=time.clock).stream("answer") as stream:
         async for part in stream.time_parts(tokens(0, 0, 0)):
             seen.append(part)
             time.now += 100  # a slow reader
@@ -401,7 +401,7 @@ async def test_only_the_provider_is_waited_for_not_who_reads_its_stream(time: Ti
 
 
 async def test_five_streams_that_break_open_the_breaker_and_a_sixth_is_refused_at_once() -> None:
-    provider = streaming(gap=0.01)
+    provider = make_streaming_provider(gap=0.01)
     for _ in range(5):
         assert isinstance(await fails(read(provider, tokens(0, 5))), ModelTimeout)
     source = tokens(0)
@@ -412,7 +412,7 @@ async def test_five_streams_that_break_open_the_breaker_and_a_sixth_is_refused_a
 
 
 async def test_a_stream_left_early_says_nothing_of_the_provider() -> None:
-    provider = streaming()
+    provider = make_streaming_provider()
 
     async def some() -> AsyncIterator[int]:
         async with provider.stream("answer") as stream:
@@ -427,7 +427,7 @@ async def test_a_stream_left_early_says_nothing_of_the_provider() -> None:
 
 
 async def test_a_failure_of_another_part_inside_a_stream_is_not_the_providers() -> None:
-    provider = streaming()
+    provider = make_streaming_provider()
 
     async def run() -> None:
         async with provider.stream("answer"):

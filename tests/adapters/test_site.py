@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from tests.adapters.site_server import Reply, ScriptedSite, serving
+from tests.adapters.site_server import Reply, ScriptedSite, serve_site
 from tests.unit.readers.test_pictures import png
 
 from bythebook.adapters.readers.site import crawl
@@ -29,7 +29,7 @@ _LIMITS = SiteLimits(total_seconds=20, request_seconds=2, longest_retry_wait=0.0
 
 @pytest.fixture
 def site() -> Iterator[ScriptedSite]:
-    with serving(ScriptedSite()) as served:
+    with serve_site(ScriptedSite()) as served:
         yield served
 
 
@@ -295,12 +295,12 @@ def test_a_stopped_run_is_taken_up_where_it_was(site: ScriptedSite, tmp_path: Pa
     with pytest.MonkeyPatch.context() as patch:
         take = crawl.Crawl._add_page
 
-        def dying(self: crawl.Crawl, fetched: FetchedPage, depth: int) -> None:
+        def die(self: crawl.Crawl, fetched: FetchedPage, depth: int) -> None:
             if fetched.address.path == "/p3":
                 raise KeyboardInterrupt
             take(self, fetched, depth)
 
-        patch.setattr(crawl.Crawl, "_add_page", dying)
+        patch.setattr(crawl.Crawl, "_add_page", die)
         with pytest.raises(KeyboardInterrupt):
             reader.read(site.url + "/", title=None, base_url=None)
     site.asked.clear()
@@ -618,7 +618,7 @@ def test_a_secure_site_must_prove_its_name(tmp_path: Path, monkeypatch: pytest.M
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificate, key)
     tls.sni_callback = lambda _socket, name, _context: asked.append(name)
-    with serving(ScriptedSite(), tls) as site:
+    with serve_site(ScriptedSite(), tls) as site:
         found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", site.port))]
         resolve = socket.getaddrinfo
         monkeypatch.setattr(

@@ -114,12 +114,12 @@ def test_reads_the_seconds_of_a_retry_after(said: str, seconds: int | None) -> N
 
 
 def test_reads_the_date_of_a_retry_after() -> None:
-    def said(seconds: int) -> dict[str, str]:
+    def make_headers(seconds: int) -> dict[str, str]:
         moment = datetime.now(UTC) + timedelta(seconds=seconds)
         return {"Retry-After": format_datetime(moment, usegmt=True)}
 
-    assert retry_after(said(400)) in range(380, 401)
-    assert retry_after(said(-400)) == 0
+    assert retry_after(make_headers(400)) in range(380, 401)
+    assert retry_after(make_headers(-400)) == 0
 
 
 def test_no_header_is_no_retry_after() -> None:
@@ -145,7 +145,7 @@ def test_our_own_errors_pass_unchanged() -> None:
     assert caught.value is mine
 
 
-def raised(error: Exception, cause: Exception | None = None) -> Exception:
+def make_error(error: Exception, cause: Exception | None = None) -> Exception:
     """Give an exception as an SDK raises it: from another."""
     error.__cause__ = cause
     return error
@@ -158,19 +158,23 @@ REQUEST = httpx.Request("POST", "http://127.0.0.1/")
     ("error", "says", "kind"),
     [
         (
-            raised(Exception("sdk"), httpx.ConnectError("no", request=REQUEST)),
+            make_error(Exception("sdk"), httpx.ConnectError("no", request=REQUEST)),
             "reached",
             ModelFailed,
         ),
-        (raised(ConnectionResetError()), "cannot be reached", ModelFailed),
+        (make_error(ConnectionResetError()), "cannot be reached", ModelFailed),
         (
-            raised(Exception("sdk"), httpx.ReadTimeout("no", request=REQUEST)),
+            make_error(Exception("sdk"), httpx.ReadTimeout("no", request=REQUEST)),
             "in time",
             ModelTimeout,
         ),
-        (raised(TimeoutError()), "did not answer in time", ModelTimeout),
-        (raised(Exception("sdk"), AnswerTooLarge("no", request=REQUEST)), "too large", ModelFailed),
-        (raised(ValueError("line 1 column 1")), "an unreadable response", ModelFailed),
+        (make_error(TimeoutError()), "did not answer in time", ModelTimeout),
+        (
+            make_error(Exception("sdk"), AnswerTooLarge("no", request=REQUEST)),
+            "too large",
+            ModelFailed,
+        ),
+        (make_error(ValueError("line 1 column 1")), "an unreadable response", ModelFailed),
     ],
 )
 def test_what_has_no_status_is_told_by_its_cause(

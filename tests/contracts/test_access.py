@@ -19,7 +19,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
-from tests.conftest import free_port, serving
+from tests.conftest import free_port, serve_core
 from tests.contracts.fakes import (
     BROKEN_BODIES,
     JSON,
@@ -120,7 +120,7 @@ def send(
     """Send one request to the application, without a network between."""
     method, path, body = request
 
-    async def sent() -> httpx.Response:
+    async def send_once() -> httpx.Response:
         transport = httpx.ASGITransport(
             app_of(service), raise_app_exceptions=False, client=(peer, 5000)
         )
@@ -129,7 +129,7 @@ def send(
                 return await client.request(method, path, headers=headers, content=content)
             return await client.request(method, path, headers=headers, json=body)
 
-    return asyncio.run(sent())
+    return asyncio.run(send_once())
 
 
 def bearer(secret: str, **more: str) -> dict[str, str]:
@@ -452,13 +452,13 @@ def test_an_open_service_answers_to_no_name_but_its_own(
 def without_marks(reply: httpx.Response) -> Any:
     """Give a body without what differs from request to request."""
 
-    def cleaned(value: Any) -> Any:
+    def clean(value: Any) -> Any:
         if not isinstance(value, dict):
             return value
         marks = {"request_id", "timestamp", "processing_time_ms"}
-        return {name: cleaned(part) for name, part in value.items() if name not in marks}
+        return {name: clean(part) for name, part in value.items() if name not in marks}
 
-    return cleaned(reply.json())
+    return clean(reply.json())
 
 
 def preflight(service: Service, path: str, origin: str, method: str = "POST") -> httpx.Response:
@@ -620,7 +620,7 @@ def command(data_dir: Path, *words: str, code: int = 0) -> str:
 
 def test_keys_are_made_and_revoked_while_the_service_runs(core: Core) -> None:
     folder = core.settings.data_dir
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+    with serve_core(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         assert knock(client) == 422
         made = json.loads(command(folder, "keys", "create", "--scope", "ask", "--json"))
         assert knock(client, made["key"]) == 422

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import httpx
 import pytest
-from tests.conftest import SAMPLE, free_port, serving
+from tests.conftest import SAMPLE, free_port, serve_core
 from tests.contracts.fakes import FakeKeys, call, fake_service
 
 from bythebook.adapters.sql.keys import SqlKeyStore
@@ -60,7 +60,7 @@ class Authored:
         headers = {"Authorization": f"Bearer {self.keys[key]}"}
         return self.client.get(path, params=params, headers=headers)
 
-    def told(self, path: str, **params: Any) -> Any:
+    def get_json(self, path: str, **params: Any) -> Any:
         reply = self.get(path, **params)
         assert reply.status_code == 200, reply.text
         return reply.json()
@@ -107,7 +107,7 @@ def author(sample_core: Core, tmp_path_factory: pytest.TempPathFactory) -> Itera
     core = Core(Settings(data_dir=folder, port=free_port(), limit_key=0, limit_ip=0))
     keys = asyncio.run(make_keys(core))
     asyncio.run(add_old(core))
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
+    with serve_core(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
         asking = {"Authorization": f"Bearer {keys['ask']}"}
         for text in (ANSWERED, FOREIGN, FOREIGN, SAME, FORMULA, SCRIPT):
             reply = client.post("/api/query", json={"query": text, "book": SAMPLE}, headers=asking)
@@ -182,7 +182,7 @@ def test_the_page_holds_no_data_and_runs_its_own_script_only(author: Authored) -
 
 
 def test_what_is_told_is_kept_by_no_cache(author: Authored) -> None:
-    logged = author.told("/admin/questions", book=SAMPLE, status="success")["questions"][0]
+    logged = author.get_json("/admin/questions", book=SAMPLE, status="success")["questions"][0]
     for path in (*ROUTES, "/metrics"):
         reply = author.get(path.replace(str(ID), logged["query_id"]))
         assert (reply.status_code, reply.headers.get("Cache-Control")) == (200, "no-store"), path
@@ -192,7 +192,7 @@ def test_what_is_told_is_kept_by_no_cache(author: Authored) -> None:
 
 
 def test_the_week_counts_what_became_of_each_question(author: Authored) -> None:
-    told = author.told("/admin/overview", book=SAMPLE, days=30)
+    told = author.get_json("/admin/overview", book=SAMPLE, days=30)
     week = told["this_week"]
     assert told["zone"] == "UTC"
     assert week["questions"] == week["answered"] + week["refused"] + week["failed"] == 6
@@ -205,36 +205,39 @@ def test_the_week_counts_what_became_of_each_question(author: Authored) -> None:
 
 
 def test_each_number_is_how_many_rows_stand_behind_it(author: Authored) -> None:
-    told = author.told("/admin/overview")
+    told = author.get_json("/admin/overview")
     for week in (told["this_week"], told["last_week"]):
         days = {"since": week["since"], "until": week["until"]}
-        assert author.told("/admin/questions", **days)["total"] == week["questions"]
+        assert author.get_json("/admin/questions", **days)["total"] == week["questions"]
         kinds = {"success": "answered", "refused": "refused", "error": "failed"}
         for status, name in kinds.items():
-            assert author.told("/admin/questions", status=status, **days)["total"] == week[name]
+            assert author.get_json("/admin/questions", status=status, **days)["total"] == week[name]
         for kind, times in week["refusals"].items():
-            found = author.told("/admin/questions", refusal_type=kind, **days)
+            found = author.get_json("/admin/questions", refusal_type=kind, **days)
             assert found["total"] == times
         for word, name in {"yes": "helpful", "no": "not_helpful"}.items():
-            assert author.told("/admin/questions", helpful=word, **days)["total"] == week[name]
-    for group in author.told("/admin/unanswered")["groups"]:
-        assert author.told("/admin/questions", like=group["query_id"])["total"] == group["times"]
-    for chapter in author.told("/admin/cited")["chapters"]:
-        found = author.told("/admin/questions", chapter=chapter["chapter"])
+            assert author.get_json("/admin/questions", helpful=word, **days)["total"] == week[name]
+    for group in author.get_json("/admin/unanswered")["groups"]:
+        assert (
+            author.get_json("/admin/questions", like=group["query_id"])["total"] == group["times"]
+        )
+    for chapter in author.get_json("/admin/cited")["chapters"]:
+        found = author.get_json("/admin/questions", chapter=chapter["chapter"])
         assert found["total"] == chapter["answers"]
-    for part in author.told("/admin/scores")["bins"]:
+    for part in author.get_json("/admin/scores")["bins"]:
         within = {"score_from": part["score_from"], "mode": "standard_rag"}
         within |= {} if part["score_to"] == 1 else {"score_to": part["score_to"]}
         assert (
-            author.told("/admin/questions", **within)["total"] == part["answered"] + part["refused"]
+            author.get_json("/admin/questions", **within)["total"]
+            == part["answered"] + part["refused"]
         )
-    for day in author.told("/admin/latency")["days"]:
-        found = author.told("/admin/questions", since=day["day"], until=day["day"])
+    for day in author.get_json("/admin/latency")["days"]:
+        found = author.get_json("/admin/questions", since=day["day"], until=day["day"])
         assert found["total"] == day["questions"]
 
 
 def test_unanswered_questions_are_grouped_with_the_nearest_section(author: Authored) -> None:
-    told = author.told("/admin/unanswered")
+    told = author.get_json("/admin/unanswered")
     first = told["groups"][0]
     assert (first["question"], first["times"]) == (FOREIGN, 3)
     assert first["wordings"] == [FOREIGN, SAME]
@@ -242,35 +245,35 @@ def test_unanswered_questions_are_grouped_with_the_nearest_section(author: Autho
     assert SELECTED not in {one["question"] for one in told["groups"]}  # no gap of the book
     assert told["questions"] == sum(group["times"] for group in told["groups"])
     assert told["group_count"] == len(told["groups"])
-    assert len(author.told("/admin/unanswered", most=1)["groups"]) == 1
+    assert len(author.get_json("/admin/unanswered", most=1)["groups"]) == 1
 
 
 def test_a_question_is_looked_up_again_and_not_logged(author: Authored) -> None:
-    before = author.told("/admin/questions")["total"]
-    group = author.told("/admin/unanswered")["groups"][0]
-    told = author.told(f"/admin/questions/{group['query_id']}/passages")
+    before = author.get_json("/admin/questions")["total"]
+    group = author.get_json("/admin/unanswered")["groups"][0]
+    told = author.get_json(f"/admin/questions/{group['query_id']}/passages")
     assert told["question"]["question"] == FOREIGN
     assert told["answered"] is False
     assert told["passages"]
     scores = [one["score"] for one in told["passages"]]
     assert scores == sorted(scores, reverse=True)
     assert author.client.get(told["passages"][0]["url"].partition("#")[0]).status_code == 200
-    answered = author.told("/admin/questions", status="success", book=SAMPLE)["questions"][0]
-    again = author.told(f"/admin/questions/{answered['query_id']}/passages")
+    answered = author.get_json("/admin/questions", status="success", book=SAMPLE)["questions"][0]
+    again = author.get_json(f"/admin/questions/{answered['query_id']}/passages")
     assert (again["answered"], again["refusal_type"]) == (True, None)
     time.sleep(0.3)  # were it logged, it would be by now
-    assert author.told("/admin/questions")["total"] == before
+    assert author.get_json("/admin/questions")["total"] == before
 
 
 def test_a_question_of_a_book_that_is_gone_says_so(author: Authored) -> None:
-    (gone,) = author.told("/admin/questions", book="tales")["questions"]
+    (gone,) = author.get_json("/admin/questions", book="tales")["questions"]
     reply = author.get(f"/admin/questions/{gone['query_id']}/passages")
     assert reply.status_code == 404
     assert "no longer exists" in reply.json()["message"]
 
 
 def test_books_tell_how_much_of_them_is_in_the_index(author: Authored) -> None:
-    (book,) = author.told("/admin/ingests")["books"]
+    (book,) = author.get_json("/admin/ingests")["books"]
     assert book["book_id"] == SAMPLE
     assert book["coverage"] > 0.99
     assert book["documents"] > 20
@@ -295,20 +298,20 @@ def test_neither_selections_nor_who_asked_nor_answers_are_told(author: Authored)
 
 
 def test_a_key_for_one_book_shows_that_book_only(author: Authored) -> None:
-    def told(path: str, **params: Any) -> Any:
+    def get_json(path: str, **params: Any) -> Any:
         return author.get(path, "of another book", **params).json()
 
-    assert told("/admin/overview")["sums"]["questions"] == 1
-    assert told("/admin/overview")["books"] == []
-    assert told("/admin/overview", book=SAMPLE)["sums"]["questions"] == 0
-    assert [one["question"] for one in told("/admin/questions")["questions"]] == [
+    assert get_json("/admin/overview")["sums"]["questions"] == 1
+    assert get_json("/admin/overview")["books"] == []
+    assert get_json("/admin/overview", book=SAMPLE)["sums"]["questions"] == 0
+    assert [one["question"] for one in get_json("/admin/questions")["questions"]] == [
         "What did the other book say?"
     ]
-    assert told("/admin/unanswered")["groups"] == []
-    assert told("/admin/ingests")["books"] == []
-    other = author.told("/admin/unanswered")["groups"][0]["query_id"]
+    assert get_json("/admin/unanswered")["groups"] == []
+    assert get_json("/admin/ingests")["books"] == []
+    other = author.get_json("/admin/unanswered")["groups"][0]["query_id"]
     assert author.get(f"/admin/questions/{other}/passages", "of another book").status_code == 404
-    assert told("/admin/questions", like=other)["total"] == 0
+    assert get_json("/admin/questions", like=other)["total"] == 0
 
 
 @pytest.mark.parametrize(
@@ -339,7 +342,7 @@ def test_what_is_not_valid_is_422(author: Authored, path: str, params: dict[str,
 
 @pytest.mark.parametrize("day", ["2024-02-29", "2026-12-31", "2000-01-01", "2099-04-30"])
 def test_every_day_that_there_is_can_be_asked_for(author: Authored, day: str) -> None:
-    told = author.told("/admin/overview", since=day, until=day)
+    told = author.get_json("/admin/overview", since=day, until=day)
     assert told["period"] == {"since": day, "until": day}
     assert [one["day"] for one in told["days"]] == [day]
 
@@ -366,7 +369,7 @@ def test_every_table_can_be_exported(author: Authored, name: str) -> None:
 def unasked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of a service that nobody has asked yet, with no book in it."""
     core = Core(Settings(data_dir=tmp_path_factory.mktemp("unasked"), port=free_port(), limit_ip=0))
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
+    with serve_core(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
         yield client
 
 
@@ -383,7 +386,7 @@ def test_a_table_without_rows_is_exported_as_its_headings(unasked: httpx.Client,
 
 def test_the_exported_questions_are_those_that_are_listed(author: Authored) -> None:
     for chosen in ({}, {"status": "refused"}, {"helpful": "no"}, {"book": SAMPLE, "days": 7}):
-        listed = author.told("/admin/questions", most=200, **chosen)["questions"]
+        listed = author.get_json("/admin/questions", most=200, **chosen)["questions"]
         exported = author.table("questions", **chosen)
         assert [row["took_ms"] for row in exported] == [str(one["took_ms"]) for one in listed]
 

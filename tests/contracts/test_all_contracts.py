@@ -64,7 +64,7 @@ def page(url: str) -> str:
     return url.partition("#")[0].partition("?")[0]
 
 
-def unmarked(text: str) -> str:
+def strip_mark(text: str) -> str:
     """Give an answer from its first word on, which an item's mark or a fence may precede."""
     return re.sub(r"\A(?:- |\d+\) |`{3,}\w*\n)", "", text)
 
@@ -74,7 +74,7 @@ def first_key_quote(citations: list[dict[str, Any]]) -> str:
     return str(next(one for one in citations if one["key"])["referenced_text"])
 
 
-def told_by_a(envelope: dict[str, Any]) -> Told:
+def answer_of_a(envelope: dict[str, Any]) -> Told:
     answer, refusal = envelope["answer"], envelope["refusal"]
     if answer is None:
         near = [section["section"] for section in refusal["nearest_sections"]]
@@ -85,14 +85,14 @@ def told_by_a(envelope: dict[str, Any]) -> Told:
     return Told(True, answer["text"], first_key_quote(citations), pages, chunks)
 
 
-def told_by_b(value: dict[str, Any]) -> Told:
+def answer_of_b(value: dict[str, Any]) -> Told:
     pages = [page(source["url"]) for source in value["sources"]]
     refused = value["answer"].startswith(NO_MATCH)
     assert refused is (pages == [])
     return Told(not refused, value["answer"], None, set(pages), pages)
 
 
-def told_by_c(value: dict[str, Any]) -> Told:
+def answer_of_c(value: dict[str, Any]) -> Told:
     if not value["should_answer"]:
         near = [section["section"] for section in value["nearest_sections"]]
         return Told(False, value["response"], nearest=near)
@@ -102,17 +102,17 @@ def told_by_c(value: dict[str, Any]) -> Told:
     return Told(True, value["response"], first_key_quote(citations), pages, chunks)
 
 
-def told_by_d(value: dict[str, Any]) -> Told:
+def answer_of_d(value: dict[str, Any]) -> Told:
     if not value["grounded"]:
         near = [section["section"] for section in value["nearest_sections"]]
         return Told(False, value["answer"], nearest=near)
     quotes = [quote for chunk in value["matched_chunks"] for quote in chunk["evidence"]]
     answer = value["answer"].removeprefix(f"{value['disclaimer']} ")
-    first = next(quote for quote in quotes if unmarked(answer).startswith(quote))
+    first = next(quote for quote in quotes if strip_mark(answer).startswith(quote))
     return Told(True, value["answer"], first, cited=value["sources"])
 
 
-def asked(client: httpx.Client, path: str, **body: object) -> dict[str, Any]:
+def post(client: httpx.Client, path: str, **body: object) -> dict[str, Any]:
     reply = client.post(path, json=body)
     assert reply.status_code == 200, reply.text
     value: dict[str, Any] = reply.json()
@@ -136,7 +136,7 @@ def command_line(data_dir: Path, port: int, question: str, *more: str) -> tuple[
         check=False,
     )
     assert done.stderr == ""
-    return done.returncode, told_by_a(json.loads(done.stdout))
+    return done.returncode, answer_of_a(json.loads(done.stdout))
 
 
 @pytest.mark.parametrize("question", [*ANSWERED, *REFUSED])
@@ -144,10 +144,10 @@ def test_a_question_has_one_verdict_and_one_first_quote(
     client: httpx.Client, sample_core: Core, question: str
 ) -> None:
     settings = sample_core.settings
-    a = told_by_a(asked(client, "/api/query", query=question))
-    b = told_by_b(asked(client, "/query", query=question))
-    c = told_by_c(asked(client, "/chat/run", message=question))
-    d = told_by_d(asked(client, "/ask", question=question))
+    a = answer_of_a(post(client, "/api/query", query=question))
+    b = answer_of_b(post(client, "/query", query=question))
+    c = answer_of_c(post(client, "/chat/run", message=question))
+    d = answer_of_d(post(client, "/ask", question=question))
     code, terminal = command_line(settings.data_dir, settings.port, question)
     assert [one.answered for one in (a, b, c, d, terminal)] == [question in ANSWERED] * 5
     assert code == (0 if a.answered else 1)
@@ -158,7 +158,7 @@ def test_a_question_has_one_verdict_and_one_first_quote(
         return
     assert a.first_quote is not None
     assert a.first_quote == c.first_quote == d.first_quote
-    assert unmarked(remove_opening(b.text)).startswith(a.first_quote)
+    assert strip_mark(remove_opening(b.text)).startswith(a.first_quote)
 
 
 def test_contract_c_tells_the_type_of_a_refusal_by_the_best_similarity(
@@ -167,8 +167,8 @@ def test_contract_c_tells_the_type_of_a_refusal_by_the_best_similarity(
     """The field that names it is contract A's alone; the widget says it in words all the same."""
     told: set[str] = set()
     for question in REFUSED_DEV:
-        refusal = asked(client, "/api/query", query=question)["refusal"]
-        metrics = asked(client, "/chat/run", message=question)["confidence_metrics"]
+        refusal = post(client, "/api/query", query=question)["refusal"]
+        metrics = post(client, "/chat/run", message=question)["confidence_metrics"]
         if refusal is None:
             continue
         near = metrics["max_similarity"] >= 0.7
@@ -186,17 +186,17 @@ def test_all_sources_come_from_one_retrieved_set(
     pages = {
         page(section_url(passage.chunk, sample_core.ask.reader_url)) for passage in outcome.passages
     }
-    a = asked(client, "/api/query", query=question)
-    b = told_by_b(asked(client, "/query", query=question))
-    c = told_by_c(asked(client, "/chat/run", message=question))
-    d = told_by_d(asked(client, "/ask", question=question))
+    a = post(client, "/api/query", query=question)
+    b = answer_of_b(post(client, "/query", query=question))
+    c = answer_of_c(post(client, "/chat/run", message=question))
+    d = answer_of_d(post(client, "/ask", question=question))
     assert a["metadata"]["chunks_retrieved"] == len(retrieved) == 5
-    assert set(told_by_a(a).cited) | set(d.cited) <= retrieved
-    assert told_by_a(a).cited[0] in d.cited
+    assert set(answer_of_a(a).cited) | set(d.cited) <= retrieved
+    assert answer_of_a(a).cited[0] in d.cited
     assert b.pages | c.pages <= pages
-    assert c.cited == told_by_a(a).cited
-    assert told_by_a(a).pages <= c.pages
-    assert b.cited[0] in told_by_a(a).pages
+    assert c.cited == answer_of_a(a).cited
+    assert answer_of_a(a).pages <= c.pages
+    assert b.cited[0] in answer_of_a(a).pages
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_a_selection_has_one_verdict(
     client: httpx.Client, sample_core: Core, question: str, answered: bool
 ) -> None:
     settings = sample_core.settings
-    a = told_by_a(asked(client, "/api/query", query=question, selected_text=SELECTION))
-    c = told_by_c(asked(client, "/chat/run", message=question, selected_text=SELECTION))
-    d = told_by_d(asked(client, "/ask", question=question, selected_text=SELECTION))
+    a = answer_of_a(post(client, "/api/query", query=question, selected_text=SELECTION))
+    c = answer_of_c(post(client, "/chat/run", message=question, selected_text=SELECTION))
+    d = answer_of_d(post(client, "/ask", question=question, selected_text=SELECTION))
     code, terminal = command_line(
         settings.data_dir, settings.port, question, "--selected-text", SELECTION
     )

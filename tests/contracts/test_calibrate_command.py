@@ -83,15 +83,15 @@ def test_a_dry_run_shows_the_fit_and_keeps_nothing(shop: Shop) -> None:
 
 @pytest.mark.parametrize("rate", ["0", "2", "-0.1", "nan"])
 def test_a_rate_that_is_none_is_an_error(shop: Shop, rate: str) -> None:
-    lines = shop.run("calibrate", "crafts", "--false-answers", rate).failed()
+    lines = shop.run("calibrate", "crafts", "--false-answers", rate).require_failure()
     assert "--false-answers" in lines[0]
     assert "0.05" in lines[1]
 
 
 def test_an_unknown_book_and_a_plot_without_a_place_are_errors(shop: Shop) -> None:
-    assert "no book 'nothing'" in shop.run("calibrate", "nothing").failed()[0]
+    assert "no book 'nothing'" in shop.run("calibrate", "nothing").require_failure()[0]
     run = shop.run("calibrate", "crafts", "--plot", str(shop.home))
-    assert "--plot FILE" in run.failed()[1]
+    assert "--plot FILE" in run.require_failure()[1]
 
 
 def test_a_book_too_small_to_be_asked_keeps_the_default_scores(shop: Shop) -> None:
@@ -100,7 +100,7 @@ def test_a_book_too_small_to_be_asked_keeps_the_default_scores(shop: Shop) -> No
     assert run.code == 0
     assert "  default scores: too little prose" in run.out
     assert not (shop.data / "books" / "leaflet" / "calibration.json").exists()
-    assert "too little prose" in shop.run("calibrate", "leaflet").failed()[0]
+    assert "too little prose" in shop.run("calibrate", "leaflet").require_failure()[0]
 
 
 def test_a_fit_that_cannot_be_kept_does_not_fail_the_ingest(shop: Shop) -> None:

@@ -53,7 +53,7 @@ def url_of(client: httpx.Client) -> str:
     return str(client.base_url)
 
 
-def awaited(url: str, use: Callable[[AsyncClient], Awaitable[T]], **options: Any) -> T:
+def run_async(url: str, use: Callable[[AsyncClient], Awaitable[T]], **options: Any) -> T:
     async def run() -> T:
         async with AsyncClient(url, **options) as book:
             return await use(book)
@@ -65,7 +65,7 @@ def both(url: str, method: str, *args: object, **kwargs: object) -> tuple[Any, A
     """Make a call by the client that blocks and by the one that awaits."""
     with Client(url) as book:
         blocking = getattr(book, method)(*args, **kwargs)
-    return blocking, awaited(url, lambda book: getattr(book, method)(*args, **kwargs))
+    return blocking, run_async(url, lambda book: getattr(book, method)(*args, **kwargs))
 
 
 # The package
@@ -166,7 +166,7 @@ def test_a_stream_tells_what_the_whole_answer_tells(client: httpx.Client) -> Non
     with Client(url_of(client)) as book:
         whole = book.chat(QUESTION)
         events = list(book.chat_stream(QUESTION))
-    assert events[:-1] == awaited(url_of(client), streamed)[:-1]
+    assert events[:-1] == run_async(url_of(client), collect_events)[:-1]
     assert isinstance(events[0], Retrieval)
     assert isinstance(events[-1], Done)
     assert events[0].num_chunks == 5
@@ -177,7 +177,7 @@ def test_a_stream_tells_what_the_whole_answer_tells(client: httpx.Client) -> Non
     assert sum((event.citations for event in contents), ()) == whole.citations
 
 
-async def streamed(book: AsyncClient) -> list[ChatEvent]:
+async def collect_events(book: AsyncClient) -> list[ChatEvent]:
     async with book.chat_stream(QUESTION) as events:
         return [event async for event in events]
 
@@ -226,7 +226,7 @@ def test_every_contracts_error_is_raised_as_one_kind(
     assert (error.status, error.kind, error.request_id) == (422, kind, str(request))
     assert isinstance(error, ApiError)
     with pytest.raises(InvalidRequest):
-        awaited(url_of(client), lambda book: getattr(book, method)("?", book="no-such-book"))
+        run_async(url_of(client), lambda book: getattr(book, method)("?", book="no-such-book"))
 
 
 def test_a_stream_that_cannot_begin_raises_its_http_error(client: httpx.Client) -> None:
@@ -373,14 +373,14 @@ def test_what_speaks_another_language_is_an_unexpected_response(
     with pytest.raises(UnexpectedResponse):
         Client(script.url).ask("?")
     with pytest.raises(UnexpectedResponse):
-        awaited(script.url, lambda book: book.ask("?"))
+        run_async(script.url, lambda book: book.ask("?"))
 
 
 def test_a_call_is_tried_again_when_the_service_says_when(script: Script) -> None:
     limited = Reply(429, b'{"error": "rate_limited", "message": "m"}', {"Retry-After": "0"})
     script.replies = [limited, limited, HEALTH] * 2
     assert Client(script.url, retries=2).health().status == "ok"
-    assert awaited(script.url, lambda book: book.health(), retries=2).status == "ok"
+    assert run_async(script.url, lambda book: book.health(), retries=2).status == "ok"
     assert len(script.seen) == 6
 
 
@@ -414,7 +414,7 @@ def test_a_service_that_is_not_there_is_a_failed_connection() -> None:
     with pytest.raises(ConnectionFailed):
         Client(url).health()
     with pytest.raises(ConnectionFailed):
-        awaited(url, lambda book: book.health())
+        run_async(url, lambda book: book.health())
     with pytest.raises(ConnectionFailed):
         next(Client(url).chat_stream("?"))
 
@@ -454,10 +454,10 @@ def collect(script: Script, body: bytes) -> tuple[list[ChatEvent], list[ChatEven
     except ClientError as error:
         errors.append(error)
     if not errors:
-        awaited(script.url, read)
+        run_async(script.url, read)
         return blocking, awaiting
     with pytest.raises(type(errors[0])):
-        awaited(script.url, read)
+        run_async(script.url, read)
     assert blocking == awaiting
     raise errors[0]
 
@@ -556,7 +556,7 @@ EVENTS = st.lists(
 )
 
 
-def written(events: list[ServerEvent], end: str) -> bytes:
+def write_stream(events: list[ServerEvent], end: str) -> bytes:
     lines: list[str] = [": a sign of life", ""]
     for event in events:
         lines += [f"event: {event.name}", "id: 7", "retry", ": between"]
@@ -568,7 +568,7 @@ def written(events: list[ServerEvent], end: str) -> bytes:
 def test_events_are_the_same_however_the_stream_is_cut(
     events: list[ServerEvent], end: str, data: st.DataObject, marked: bool
 ) -> None:
-    stream = (b"\xef\xbb\xbf" if marked else b"") + written(events, end)
+    stream = (b"\xef\xbb\xbf" if marked else b"") + write_stream(events, end)
     cuts = sorted(data.draw(st.sets(st.integers(0, len(stream)), max_size=20)))
     parser = EventParser()
     pieces = [stream[a:b] for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
@@ -578,7 +578,7 @@ def test_events_are_the_same_however_the_stream_is_cut(
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_events_are_the_same_byte_by_byte(end: str) -> None:
     events = [ServerEvent("content", "Où?\n\n 🤖 "), ServerEvent("message", "a:b")]
-    stream = written(events[:1], end) + f"data:a:b{end}{end}:{end}".encode()
+    stream = write_stream(events[:1], end) + f"data:a:b{end}{end}:{end}".encode()
     parser = EventParser()
     parsed = [event for byte in stream for event in parser.feed(bytes([byte]))]
     assert parsed == events

@@ -33,7 +33,7 @@ class Run:
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
         assert "Traceback" not in self.err, self.err
 
-    def failed(self) -> list[str]:
+    def require_failure(self) -> list[str]:
         """Check that it failed as it should: what went wrong, what to do, exit code 2."""
         lines = self.err.strip().split("\n")
         assert self.code == 2, self.err
@@ -162,13 +162,13 @@ def test_ask_reads_a_selection_and_nothing_else(shop: Shop) -> None:
     ],
 )
 def test_ask_keeps_the_contracts_limits(shop: Shop, words: tuple[str, ...], what: str) -> None:
-    lines = shop.run("ask", *words).failed()
+    lines = shop.run("ask", *words).require_failure()
     assert what in lines[0]
 
 
 def test_an_empty_library_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
-    lines = shop.run("ask", ANSWERED).failed()
+    lines = shop.run("ask", ANSWERED).require_failure()
     assert "bythebook ingest" in lines[1]
     listed = shop.run("books", "list")
     assert listed.code == 0
@@ -189,7 +189,7 @@ def test_a_bad_source_is_one_clear_error_and_changes_nothing(shop: Shop, name: s
     pages = BAD_SOURCES[name]
     folder = shop.home / name if pages is None else shop.folder(name, pages)
     before = shop.files()
-    lines = shop.run("ingest", str(folder), "--book", "my-tales").failed()
+    lines = shop.run("ingest", str(folder), "--book", "my-tales").require_failure()
     assert name in lines[0]  # the path of what is wrong
     assert shop.files() == before
 
@@ -208,7 +208,7 @@ def test_a_page_that_cannot_be_read_is_skipped_and_named(shop: Shop) -> None:
 def test_a_strict_ingest_publishes_nothing_if_a_page_cannot_be_read(shop: Shop) -> None:
     folder = shop.folder("half-bad-too", HALF_BAD)
     before = shop.files()
-    lines = shop.run("ingest", str(folder), "--strict").failed()
+    lines = shop.run("ingest", str(folder), "--strict").require_failure()
     assert "cafe.md" in lines[0]
     assert shop.files() == before
 
@@ -284,7 +284,7 @@ def test_the_book_still_answers_after_bad_ingests(shop: Shop) -> None:
     ],
 )
 def test_a_bad_option_of_ingest_is_refused(shop: Shop, words: tuple[str, ...]) -> None:
-    shop.run("ingest", str(shop.home / "My Tales"), *words).failed()
+    shop.run("ingest", str(shop.home / "My Tales"), *words).require_failure()
     assert not (shop.data / "evil").exists()
     assert [path.name for path in (shop.data / "books").iterdir()] == ["my-tales"]
 
@@ -294,7 +294,7 @@ def test_another_folder_of_the_same_name_does_not_replace_the_book(shop: Shop) -
     other.mkdir(parents=True)
     (other / "a.md").write_text("# Other\n\nQuite another book.\n")
     before = shop.files()
-    what, remedy = shop.run("ingest", str(other)).failed()
+    what, remedy = shop.run("ingest", str(other)).require_failure()
     assert "my-tales" in what
     assert "--book" in remedy
     assert shop.files() == before
@@ -304,7 +304,7 @@ def test_a_data_folder_that_cannot_be_one_is_an_error(shop: Shop) -> None:
     blocked = shop.home / "a-file"
     blocked.write_text("not a folder")
     run = shop.run("ingest", str(shop.home / "My Tales"), BYTHEBOOK_DATA_DIR=str(blocked))
-    assert "a-file" in run.failed()[0]
+    assert "a-file" in run.require_failure()[0]
 
 
 def test_a_dry_run_says_what_would_change_and_changes_nothing(shop: Shop) -> None:
@@ -342,7 +342,7 @@ def test_a_book_can_be_ingested_again_listed_and_removed(shop: Shop) -> None:
     removed = shop.run("books", "remove", "second", "--yes")
     assert (removed.code, removed.out) == (0, "Removed second.\n")
     assert not (shop.data / "books" / "second").exists()
-    assert "no book 'second'" in shop.run("books", "remove", "second", "--yes").failed()[0]
+    assert "no book 'second'" in shop.run("books", "remove", "second", "--yes").require_failure()[0]
 
 
 def test_removing_asks_first(shop: Shop) -> None:
@@ -353,7 +353,7 @@ def test_removing_asks_first(shop: Shop) -> None:
 
 def test_removing_a_book_that_is_not_there_asks_nothing(shop: Shop) -> None:
     for name in ("nosuch", "../my-tales"):
-        what, _ = shop.run("books", "remove", name).failed()  # which has no question in it
+        what, _ = shop.run("books", "remove", name).require_failure()  # which has no question in it
         assert what == f"Error: There is no book {name!r}."
 
 
@@ -387,7 +387,7 @@ def test_doctor_says_that_a_library_is_empty(tmp_path: Path) -> None:
 )
 def test_a_wrong_setting_is_named(shop: Shop, command: str, variable: str, value: str) -> None:
     words = (command, ANSWERED) if command == "ask" else (command,)
-    lines = shop.run(*words, **{variable: value}).failed()
+    lines = shop.run(*words, **{variable: value}).require_failure()
     assert variable in lines[0]
     assert variable in lines[1]
 
@@ -396,7 +396,7 @@ def test_a_wrong_setting_is_named(shop: Shop, command: str, variable: str, value
 def test_serving_stays_on_this_machine(shop: Shop, command: str) -> None:
     assert shop.run("keys", "list").code == 0  # the records with keys are there
     before = shop.files()
-    lines = shop.run(command, "--host", "0.0.0.0").failed()
+    lines = shop.run(command, "--host", "0.0.0.0").require_failure()
     assert "0.0.0.0" in lines[0]
     assert "--host 127.0.0.1" in lines[1]
     assert shop.files() == before
@@ -407,7 +407,7 @@ def test_serving_on_a_used_port_says_so(shop: Shop) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        lines = shop.run("serve", "--port", str(port)).failed()
+        lines = shop.run("serve", "--port", str(port)).require_failure()
     assert f"Port {port}" in lines[0]
     assert "--port" in lines[1]
 
@@ -488,7 +488,7 @@ def test_a_bad_question_set_is_an_error(shop: Shop, content: bytes | None, what:
     file.unlink(missing_ok=True)
     if content is not None:
         file.write_bytes(content)
-    assert what in shop.run("eval", str(file), "--book", "my-tales").failed()[0]
+    assert what in shop.run("eval", str(file), "--book", "my-tales").require_failure()[0]
 
 
 def test_the_version_is_printed(shop: Shop) -> None:

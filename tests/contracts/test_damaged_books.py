@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.conftest import SAMPLE, free_port, serving
+from tests.conftest import SAMPLE, free_port, serve_core
 from tests.contracts.fakes import FakeIndex, MemoryThreads, call, fake_service
 from tests.contracts.test_command_line import PAGES, Shop, wait_until_ready
 
@@ -66,7 +66,7 @@ def damaged(sample_core: Core, tmp_path: Path) -> Iterator[httpx.Client]:
     core = Core(Settings(data_dir=data, port=free_port(), limit_ip=0))
     folder = core.library.generation_folder(core.library.book(SAMPLE))
     (folder / "documents" / "00003.json").unlink()
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
+    with serve_core(core) as server, httpx.Client(base_url=server.url, timeout=120) as client:
         yield client
 
 
@@ -192,7 +192,7 @@ def test_doctor_goes_on_after_a_damaged_pointer(shop: Shop) -> None:
 
 def test_ask_says_what_to_run_and_not_to_try_again(shop: Shop) -> None:
     find_file(shop, "segment.json").unlink()
-    what, to_do = shop.run("ask", "How is glass made?").failed()
+    what, to_do = shop.run("ask", "How is glass made?").require_failure()
     assert re.fullmatch(r"Error: The book 'tales' is damaged: .*segment\.json is missing\.", what)
     assert "--book tales" in to_do
     assert "ry again" not in to_do

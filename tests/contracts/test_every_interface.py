@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from anyio.from_thread import start_blocking_portal
 from tests.conftest import SAMPLE
-from tests.contracts.test_mcp import connected
+from tests.contracts.test_mcp import connect
 from tests.contracts.test_openai_api import client_of, quotes_of, user, verdict
 
 from bythebook import AsyncBook
@@ -35,10 +35,10 @@ class Told:
 
 def by_contract_a(client: httpx.Client, question: str) -> Told:
     reply = client.post("/api/query", json={"query": question, "book": SAMPLE})
-    return told_in_envelope(reply.json())
+    return answer_of_envelope(reply.json())
 
 
-def told_in_envelope(envelope: dict[str, Any]) -> Told:
+def answer_of_envelope(envelope: dict[str, Any]) -> Told:
     answer, refusal = envelope["answer"], envelope["refusal"]
     if answer is None:
         near = tuple(one["url"] for one in refusal["nearest_sections"])
@@ -71,13 +71,13 @@ class Assistant:
     def __enter__(self) -> Callable[[str], Told]:
         self._portal = start_blocking_portal()
         portal = self._portal.__enter__()
-        self._connection = portal.wrap_async_context_manager(connected(self._url))
+        self._connection = portal.wrap_async_context_manager(connect(self._url))
         assistant = self._connection.__enter__()
 
         def ask(question: str) -> Told:
             given = {"question": question, "book": SAMPLE}
             result: Any = portal.call(assistant.call_tool, "ask_book", given)
-            return told_by_tool(result.structured_content)
+            return answer_of_tool(result.structured_content)
 
         return ask
 
@@ -86,7 +86,7 @@ class Assistant:
         self._portal.__exit__(None, None, None)
 
 
-def told_by_tool(result: dict[str, Any]) -> Told:
+def answer_of_tool(result: dict[str, Any]) -> Told:
     if result["status"] == "refused":
         near = tuple(one["link"] for one in result["nearest_sections"])
         return Told(result["refusal_type"], nearest=near)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from tests.conftest import SAMPLE, free_port, serving
+from tests.conftest import SAMPLE, free_port, serve_core
 from tests.contracts.fakes import (
     READER,
     FakeIndex,
@@ -72,7 +72,7 @@ def test_each_part_is_reported_with_its_latency(client: httpx.Client, path: str)
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A server without a book."""
     core = Core(Settings(data_dir=tmp_path_factory.mktemp("empty"), port=free_port()))
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+    with serve_core(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         yield client
 
 
@@ -107,14 +107,14 @@ def test_asking_an_empty_library_shows_a_page_that_says_it_could_not_look(
 
 
 def test_a_failing_part_is_named_and_the_others_are_still_tried() -> None:
-    async def broken() -> None:
+    async def fail() -> None:
         raise StoreFailed("The index is gone.", "Ingest again.")
 
     async def sound() -> None:
         return
 
     plain = fake_service()
-    service = replace(plain, checks={"index": broken, "embedder": sound})
+    service = replace(plain, checks={"index": fail, "embedder": sound})
     reply = call(service, "GET", "/readyz")
     parts = reply.json()["dependencies"]
     assert reply.status_code == 503
@@ -138,10 +138,10 @@ FAILURES = (
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("path", ["/readyz", "/health"])
 def test_strangers_learn_what_failed_but_not_where(path: str, failure: Exception) -> None:
-    async def broken() -> None:
+    async def fail() -> None:
         raise failure
 
-    reply = call(replace(fake_service(), checks={"one": broken}), "GET", path)
+    reply = call(replace(fake_service(), checks={"one": fail}), "GET", path)
     part = reply.json()["dependencies"]["one"]
     assert part["status"] == "failed"
     assert len(part["message"]) > 20
@@ -149,10 +149,10 @@ def test_strangers_learn_what_failed_but_not_where(path: str, failure: Exception
 
 
 def test_who_runs_the_service_is_told_all_of_it() -> None:
-    async def broken() -> None:
+    async def fail() -> None:
         raise RecordsFailed("payroll at db:5432 is gone.", "Start it.")
 
-    (part,) = asyncio.run(examine({"database": broken})).dependencies.values()
+    (part,) = asyncio.run(examine({"database": fail})).dependencies.values()
     assert part.message == "payroll at db:5432 is gone. Start it."
 
 

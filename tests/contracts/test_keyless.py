@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from tests.conftest import free_port, serving
+from tests.conftest import free_port, serve_core
 from tests.contracts.fakes import (
     BROKEN_BODIES,
     JSON,
@@ -136,7 +136,7 @@ def test_without_keys_the_way_nginx_speaks_by_default_is_a_proxys(core: Core) ->
             connection.request("GET", "/openapi.json")
             return connection.getresponse().status
 
-    with serving(core):
+    with serve_core(core):
         assert (status(11), status(10)) == (200, 403)
 
 

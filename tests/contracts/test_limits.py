@@ -15,7 +15,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from pydantic import SecretStr
-from tests.conftest import eventually, free_port, serving
+from tests.conftest import eventually, free_port, serve_core
 from tests.contracts.fakes import FakeKeys, fake_service
 from tests.contracts.test_access import (
     GUARDED,
@@ -26,7 +26,7 @@ from tests.contracts.test_access import (
     send,
     wait_for,
 )
-from tests.redis_server import running_redis
+from tests.redis_server import run_redis
 
 from bythebook.bootstrap import Core
 from bythebook.bootstrap.times import ServiceTimes
@@ -140,11 +140,11 @@ def test_every_refusal_is_counted_by_its_window() -> None:
     by_address = fake_service(limits=RequestLimits(ip=1))
     for _ in range(3):
         send(by_address, GUARDED["D"])
-    assert (counted(keyed, "key"), counted(keyed, "session")) == (1, 2)
-    assert counted(by_address, "ip") == 2
+    assert (read_count(keyed, "key"), read_count(keyed, "session")) == (1, 2)
+    assert read_count(by_address, "ip") == 2
 
 
-def counted(service: Service, window: str) -> float:
+def read_count(service: Service, window: str) -> float:
     page, _ = service.metrics.write_page(())
     start = f'bythebook_rate_limited_total{{window="{window}"}} '
     lines = page.decode().splitlines()
@@ -186,7 +186,7 @@ def knocks(urls: list[str], secret: str, count: int, at_once: int = 50) -> Count
 
 def test_of_200_at_once_exactly_as_many_are_let_in_as_the_limit_says(core: Core) -> None:
     secret = new_key(core, 10)
-    with serving(core) as server:
+    with serve_core(core) as server:
         assert knocks([server.url], secret, 200) == {422: 10, 429: 190}
 
 
@@ -218,7 +218,7 @@ def processes(core: Core, count: int, **settings: str) -> Iterator[list[str]]:
 
 def test_processes_that_share_a_redis_share_the_limit(core: Core, tmp_path: Path) -> None:
     secret = new_key(core, 10)
-    with running_redis(tmp_path) as redis, processes(core, 2, redis_url=redis.url) as urls:
+    with run_redis(tmp_path) as redis, processes(core, 2, redis_url=redis.url) as urls:
         # Few at once: a crowd on a slow machine is an outage of Redis to those who wait for it.
         assert knocks(urls, secret, 200, at_once=4) == {422: 10, 429: 190}
 
@@ -246,12 +246,12 @@ def test_a_trusted_proxy_is_believed(core: Core) -> None:
 
 
 def test_with_redis_away_the_service_counts_for_itself_and_says_so(tmp_path: Path) -> None:
-    with running_redis(tmp_path) as redis:
+    with run_redis(tmp_path) as redis:
         settings = Settings(
             data_dir=tmp_path, port=free_port(), limit_ip=5, redis_url=SecretStr(redis.url)
         )
         core = Core(settings, ServiceTimes(redis_seconds=60.0))  # slow is not yet away
-        with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        with serve_core(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
             assert limits_part(client)["status"] == "ok"
             assert client.post("/ask", json=NOTHING).status_code == 422
             redis.stop()

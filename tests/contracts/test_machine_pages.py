@@ -69,15 +69,15 @@ def test_a_page_names_its_canonical_address_and_what_it_is(client: httpx.Client)
     assert f'<link rel="canonical" href="{url}">' in page
     assert f'type="text/markdown" href="/read/{SAMPLE}/robot-description.md"' in page
     assert "noindex" not in page
-    chapter = structured(page)
+    chapter = read_structured(page)
     assert (chapter["@type"], chapter["url"]) == ("Chapter", url)
     assert chapter["isPartOf"]["@type"] == "Book"
-    book = structured(client.get(f"/read/{SAMPLE}").text)
+    book = read_structured(client.get(f"/read/{SAMPLE}").text)
     assert book["@context"] == "https://schema.org"
     assert url in {part["url"] for part in book["hasPart"]}
 
 
-def structured(page: str) -> dict[str, Any]:
+def read_structured(page: str) -> dict[str, Any]:
     (found,) = STRUCTURED.findall(page)
     value: dict[str, Any] = json.loads(found)
     return value
@@ -96,7 +96,7 @@ def library_of(**pages: Document) -> FakeLibrary:
     return FakeLibrary({"tales": list(pages.values())})
 
 
-def closed_service(listed: frozenset[str] = frozenset()) -> Service:
+def make_closed_service(listed: frozenset[str] = frozenset()) -> Service:
     keys = FakeKeys()
     keys.add()
     library = library_of(cook=one_page("cook", "The cook", "The cook\n\nThe cook baked bread."))
@@ -104,7 +104,7 @@ def closed_service(listed: frozenset[str] = frozenset()) -> Service:
 
 
 def test_a_closed_book_is_in_none_of_them() -> None:
-    service = closed_service()
+    service = make_closed_service()
     for path in ("/llms.txt", "/sitemap.xml", "/robots.txt"):
         reply = send(service, ("GET", path, None))
         assert reply.status_code == 200
@@ -121,7 +121,7 @@ def test_a_closed_book_is_in_none_of_them() -> None:
 
 @pytest.mark.parametrize("listed", [frozenset({"tales"}), frozenset({ALL})])
 def test_a_listed_book_is_found_though_there_are_keys(listed: frozenset[str]) -> None:
-    service = closed_service(listed)
+    service = make_closed_service(listed)
     assert f"{READER}/read/tales/llms.txt" in send(service, ("GET", "/llms.txt", None)).text
     statuses = [send(service, ("GET", path, None)).status_code for path in BOOK_PAGES]
     assert statuses == [200, 200, 404, 200]  # its pages cannot search without a key
@@ -139,7 +139,7 @@ def test_titles_cannot_break_out_of_what_they_stand_in() -> None:
     library = library_of(evil=one_page("evil", hostile, f"{hostile}\n\nText."))
     service = fake_service(library=library)
     page = send(service, ("GET", "/read/tales/evil", None)).text
-    assert structured(page)["name"] == hostile
+    assert read_structured(page)["name"] == hostile
     assert "<script>alert" not in page
     assert ET.fromstring(send(service, ("GET", "/read/tales/sitemap.xml", None)).text)
 

@@ -22,7 +22,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from tests.conftest import SAMPLE, serving_service
+from tests.conftest import SAMPLE, serve
 from tests.contracts.fakes import FakeKeys, fake_service, over
 from tests.contracts.test_access import send
 from tests.contracts.test_chat_stream import HeldJudge
@@ -52,7 +52,7 @@ def anyio_backend() -> str:
 
 
 @asynccontextmanager
-async def connected(url: str, key: str = "", mode: str = "auto") -> AsyncIterator[Client]:
+async def connect(url: str, key: str = "", mode: str = "auto") -> AsyncIterator[Client]:
     """Connect as an assistant would, with a key if there is one."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with httpx2.AsyncClient(headers=headers, timeout=120) as http:
@@ -153,7 +153,7 @@ async def err(client: Client) -> None:
 
 @both_eras
 async def test_an_assistant_uses_everything_over_http(client: httpx.Client, mode: str) -> None:
-    async with connected(url_of(client), mode=mode) as assistant:
+    async with connect(url_of(client), mode=mode) as assistant:
         await use_everything(assistant)
 
 
@@ -236,7 +236,7 @@ def test_without_the_extra_the_command_says_what_to_install(
 async def refusal(url: str, key: str, mode: str) -> MCPError:
     """Give what connecting raises, out of the groups that it comes in."""
     try:
-        async with connected(url, key, mode):
+        async with connect(url, key, mode):
             pytest.fail("a wrong key was let in")
     except (MCPError, BaseExceptionGroup) as raised:
         error: BaseException = raised
@@ -250,11 +250,11 @@ async def refusal(url: str, key: str, mode: str) -> MCPError:
 async def test_a_wrong_key_opens_nothing(mode: str) -> None:
     keys = FakeKeys()
     secret = await new_key(keys)
-    with serving_service(fake_service(keys=keys)) as server:
+    with serve(fake_service(keys=keys)) as server:
         for wrong in ("", "wrong"):
             error = await refusal(server.url, wrong, mode)
             assert error.data["error"] == "unauthorized"
-        async with connected(server.url, secret, mode) as assistant:
+        async with connect(server.url, secret, mode) as assistant:
             assert (await assistant.call_tool("list_books", {})).structured_content["books"]
 
 
@@ -279,8 +279,8 @@ def test_http_failures_have_the_shape_of_json_rpc() -> None:
 async def test_a_key_reads_its_own_books_only() -> None:
     keys = FakeKeys()
     secret = await new_key(keys, books=("other",))
-    with serving_service(fake_service(keys=keys)) as server:
-        async with connected(server.url, secret) as assistant:
+    with serve(fake_service(keys=keys)) as server:
+        async with connect(server.url, secret) as assistant:
             assert (await assistant.call_tool("list_books", {})).structured_content == {"books": []}
             assert (await assistant.list_resources()).resources == []
             for name, given in (
@@ -303,8 +303,8 @@ def end_of(told: Any) -> str:
 async def test_of_100_calls_at_once_each_has_a_result_or_the_limit_error(mode: str) -> None:
     service = over((make_chunk("One is."), 0.9))
     limited = fake_service(limits=RequestLimits(ip=60))
-    with serving_service(replace(service, gate=limited.gate)) as server:
-        async with connected(server.url, mode=mode) as assistant:
+    with serve(replace(service, gate=limited.gate)) as server:
+        async with connect(server.url, mode=mode) as assistant:
             await assistant.list_tools()  # else each call looks its tool up before
             ask = [
                 assistant.call_tool("ask_book", {"question": "What is one?"}) for _ in range(100)
@@ -325,8 +325,8 @@ async def until(event: asyncio.Event) -> None:
 @both_eras
 async def test_a_call_that_is_left_stops_the_work_and_frees_its_turn(mode: str) -> None:
     judge = HeldJudge()
-    with serving_service(service_with_one_turn(judge)) as server:
-        async with connected(server.url, mode=mode) as assistant:
+    with serve(service_with_one_turn(judge)) as server:
+        async with connect(server.url, mode=mode) as assistant:
             asking = asyncio.create_task(
                 assistant.call_tool("ask_book", {"question": "What is one?"})
             )

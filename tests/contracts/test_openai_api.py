@@ -12,7 +12,7 @@ import httpx
 import openai
 import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
-from tests.conftest import SAMPLE, serving_service
+from tests.conftest import SAMPLE, serve
 from tests.contracts.fakes import READER, FakeKeys, call, fake_service, over
 from tests.contracts.test_access import send
 from tests.contracts.test_chat_stream import HeldJudge
@@ -167,7 +167,7 @@ def test_models_are_the_books_and_the_library(book: openai.OpenAI) -> None:
 def test_a_key_sees_and_asks_its_own_books_only() -> None:
     keys = FakeKeys()
     secret, other = keys.add(books=("tales",)), keys.add(books=("gone",))
-    with serving_service(fake_service(keys=keys)) as server:
+    with serve(fake_service(keys=keys)) as server:
         assert [model.id for model in client_of(server.url, secret).models.list()] == [
             LIBRARY,
             "tales",
@@ -186,7 +186,7 @@ def test_a_wrong_key_is_an_authentication_error(stream: bool) -> None:
     keys = FakeKeys()
     keys.add()
     with (
-        serving_service(fake_service(keys=keys)) as server,
+        serve(fake_service(keys=keys)) as server,
         pytest.raises(openai.AuthenticationError) as caught,
     ):
         client_of(server.url, "wrong").chat.completions.create(
@@ -199,7 +199,7 @@ def test_a_wrong_key_is_an_authentication_error(stream: bool) -> None:
 def test_a_used_up_limit_says_when_to_come_back(stream: bool) -> None:
     keys = FakeKeys()
     secret = keys.add(limit_per_minute=1)
-    with serving_service(replace(over((make_chunk("One is."), 0.9)), **gate_of(keys))) as server:
+    with serve(replace(over((make_chunk("One is."), 0.9)), **gate_of(keys))) as server:
         asking = client_of(server.url, secret)
         ask = asking.chat.completions.create
         first = ask(model="tales", messages=user(GATE), stream=stream)
@@ -218,7 +218,7 @@ def gate_of(keys: FakeKeys) -> dict[str, Any]:
 @pytest.mark.parametrize("stream", [False, True])
 def test_an_overloaded_service_says_so_before_a_stream_begins(stream: bool) -> None:
     judge = HeldJudge()
-    with serving_service(service_with_one_turn(judge)) as server:
+    with serve(service_with_one_turn(judge)) as server:
         first = threading.Thread(
             target=httpx.post,
             args=(f"{server.url}/ask",),
@@ -243,7 +243,7 @@ def test_an_overloaded_service_says_so_before_a_stream_begins(stream: bool) -> N
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_model_that_is_down_is_a_server_error(stream: bool) -> None:
     with (
-        serving_service(service_with(Model(ModelFailed("Down.", retry_after=17)))) as server,
+        serve(service_with(Model(ModelFailed("Down.", retry_after=17)))) as server,
         pytest.raises(openai.InternalServerError) as caught,
     ):
         client_of(server.url).chat.completions.create(
@@ -263,7 +263,7 @@ class HalfModel(Model):
 
 
 def test_a_stream_that_breaks_off_raises_in_the_client_and_is_never_done() -> None:
-    with serving_service(service_with(HalfModel())) as server:
+    with serve(service_with(HalfModel())) as server:
         stream = client_of(server.url).chat.completions.create(
             model=LIBRARY, messages=user(GATE), stream=True
         )
@@ -377,13 +377,13 @@ def test_questions_are_recorded_under_this_interface() -> None:
     body: dict[str, object] = {"model": "tales", "messages": user("What is one?")}
     for stream in (False, True):
         assert call(service, "POST", COMPLETIONS, {**body, "stream": stream}).status_code == 200
-    asyncio.run(written(service, kept, 2))
+    asyncio.run(write_entries(service, kept, 2))
     assert [(one.contract, one.status, one.book_id) for one in kept] == [
         ("openai", "success", "tales")
     ] * 2
 
 
-async def written(service: Service, kept: list[QueryEntry], count: int) -> None:
+async def write_entries(service: Service, kept: list[QueryEntry], count: int) -> None:
     writing = asyncio.create_task(service.answerer.journal.run())
     await service.answerer.journal.settle()
     writing.cancel()

@@ -52,7 +52,7 @@ def numbers(service: Service) -> dict[str, float]:
     }
 
 
-def answering() -> Service:
+def make_service() -> Service:
     unit, end = Unit("sentence", 0, len(HERON)), len(HERON)
     url = "https://book.test/birds"
     chunk = Chunk(
@@ -105,7 +105,7 @@ def test_requests_are_counted_by_route_and_never_by_what_a_stranger_writes() -> 
 
 
 def test_questions_are_counted_by_contract_verdict_and_stage() -> None:
-    service = answering()
+    service = make_service()
     call(service, "POST", "/api/query", {"query": "What does the heron do?"})
     call(service, "POST", "/ask", {"question": "What does the heron do?"})
     found = numbers(service)
@@ -212,7 +212,7 @@ def log() -> Iterator[Log]:
 
 def test_an_answer_leaves_two_lines_that_tell_how_it_went_and_not_what_was_said(log: Log) -> None:
     body: dict[str, object] = {"query": "What does the heron do?", "session_id": str(uuid.uuid4())}
-    reply = call(answering(), "POST", "/api/query?key=letmein", body)
+    reply = call(make_service(), "POST", "/api/query?key=letmein", body)
     assert reply.json()["status"] == "success"
     question, request = log.lines()
     assert question["request_id"] == request["request_id"] == reply.headers["x-request-id"]
@@ -233,9 +233,9 @@ def test_an_answer_leaves_two_lines_that_tell_how_it_went_and_not_what_was_said(
 
 def test_a_selection_and_a_question_on_a_page_are_not_told(log: Log) -> None:
     selected: dict[str, object] = {"query": "Where does it stand?", "selected_text": HERON}
-    call(answering(), "POST", "/api/query", selected)
-    call(answering(), "GET", "/?q=Where+does+the+heron+stand")
-    call(answering(), "POST", "/api/query", {"query": "heron", "surprise": "heron"})
+    call(make_service(), "POST", "/api/query", selected)
+    call(make_service(), "GET", "/?q=Where+does+the+heron+stand")
+    call(make_service(), "POST", "/api/query", {"query": "heron", "surprise": "heron"})
     assert len(log.lines("request")) == 3
     assert "heron" not in log.text
 

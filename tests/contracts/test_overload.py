@@ -56,7 +56,7 @@ async def send_while_busy(
         return reply
 
 
-def sent(
+def send(
     method: str, path: str, body: Mapping[str, Any] | None = None, **headers: str
 ) -> httpx.Response:
     return asyncio.run(send_while_busy(method, path, body, headers))
@@ -64,7 +64,7 @@ def sent(
 
 @pytest.mark.parametrize("path", ["/api/query", "/v1/query"])
 def test_contract_a_says_overloaded(path: str) -> None:
-    reply = sent("POST", path, {"query": "What is one?"})
+    reply = send("POST", path, {"query": "What is one?"})
     assert reply.status_code == 503
     assert reply.json()["error"] == {
         "code": "OVERLOADED",
@@ -76,7 +76,7 @@ def test_contract_a_says_overloaded(path: str) -> None:
 
 
 def test_contract_b_says_overloaded() -> None:
-    reply = sent("POST", "/query", {"query": "What is one?"})
+    reply = send("POST", "/query", {"query": "What is one?"})
     assert reply.status_code == reply.json()["status_code"] == 503
     assert (reply.json()["error_type"], reply.json()["error_message"]) == ("OverloadedError", BUSY)
     assert reply.headers["Retry-After"] == "1"
@@ -84,7 +84,7 @@ def test_contract_b_says_overloaded() -> None:
 
 @pytest.mark.parametrize("path", ["/chat/run", "/chat/stream"])
 def test_contract_c_says_overloaded_before_a_stream_starts(path: str) -> None:
-    reply = sent("POST", path, {"message": "What is one?"})
+    reply = send("POST", path, {"message": "What is one?"})
     assert reply.status_code == 503
     assert reply.headers["content-type"] == "application/json"
     assert (reply.json()["error"], reply.json()["message"]) == ("overloaded", BUSY)
@@ -92,13 +92,13 @@ def test_contract_c_says_overloaded_before_a_stream_starts(path: str) -> None:
 
 
 def test_contract_d_says_overloaded() -> None:
-    reply = sent("POST", "/ask", {"question": "What is one?"})
+    reply = send("POST", "/ask", {"question": "What is one?"})
     assert (reply.status_code, reply.json()) == (503, {"error": "overloaded", "detail": BUSY})
     assert reply.headers["Retry-After"] == "1"
 
 
 def test_the_page_says_so_and_keeps_the_question() -> None:
-    reply = sent("GET", "/?q=What+is+one", Accept="text/html")
+    reply = send("GET", "/?q=What+is+one", Accept="text/html")
     assert reply.status_code == 503
     assert BUSY in reply.text
     assert "What is one" in reply.text
@@ -106,7 +106,7 @@ def test_the_page_says_so_and_keeps_the_question() -> None:
 
 @pytest.mark.parametrize("path", ["/livez", "/health", "/metrics", "/", "/search?q=one"])
 def test_what_asks_nothing_does_not_wait_for_a_turn(path: str) -> None:
-    assert sent("GET", path).status_code == 200
+    assert send("GET", path).status_code == 200
 
 
 def test_a_refused_question_is_counted() -> None:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
-from tests.conftest import free_port, serving
+from tests.conftest import free_port, serve_core
 from tests.contracts.fakes import fake_service
 
 from bythebook.bootstrap import Core
@@ -152,7 +152,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             return [one.secret for one in made]
 
     secrets = asyncio.run(make_keys())
-    with serving(core) as server:
+    with serve_core(core) as server:
         owner, other = (
             httpx.Client(base_url=server.url, timeout=120, headers={"X-API-Key": secret})
             for secret in secrets

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.conftest import SAMPLE, serving_service
+from tests.conftest import SAMPLE, serve
 from tests.contracts.fakes import FakeKeys, fake_service
 
 from bythebook.client import Unauthorized
@@ -81,7 +81,7 @@ def test_the_nearest_sections_are_marked_as_not_verified(
 def test_a_wrong_key_is_raised(retriever: Retriever) -> None:
     keys = FakeKeys()
     keys.add()
-    with serving_service(fake_service(keys=keys)) as server, pytest.raises(Unauthorized):
+    with serve(fake_service(keys=keys)) as server, pytest.raises(Unauthorized):
         retriever.ask(server.url, QUESTION, key="wrong")
 
 

@@ -72,7 +72,7 @@ def _one_page(contents: bytes, page: bytes = PAGE, pages: bytes = b"") -> bytes:
     return write_objects({1: CATALOG, 2: tree, 3: page, 5: contents, 6: FONT})
 
 
-def _packed_twice(piece: bytes, megabytes: int) -> bytes:
+def _pack_twice(piece: bytes, megabytes: int) -> bytes:
     """Give a stream object of a few kilobytes that unpacks to many megabytes."""
     packer = zlib.compressobj(9)
     block = piece * (1_000_000 // len(piece))
@@ -180,21 +180,21 @@ def _with_font(font: bytes) -> dict[int, bytes]:
 
 
 def _bomb_in_contents() -> bytes:
-    return _one_page(_packed_twice(b" ", 1500))
+    return _one_page(_pack_twice(b" ", 1500))
 
 
 def _bomb_in_many_contents() -> bytes:
     shared = PAGE.replace(b"5 0 R/Res", b"[" + b"5 0 R " * 20 + b"]/Res")
-    return _one_page(_packed_twice(b" ", 100), shared)
+    return _one_page(_pack_twice(b" ", 100), shared)
 
 
 def _bomb_in_a_character_map() -> bytes:
     font = FONT.replace(b">>", b"/ToUnicode 7 0 R>>")
-    return write_objects({**_with_font(font), 7: _packed_twice(b"<0041> <0042> ", 1200)})
+    return write_objects({**_with_font(font), 7: _pack_twice(b"<0041> <0042> ", 1200)})
 
 
 def _bomb_in_graphics_states() -> bytes:
-    return _one_page(_packed_twice(b"q ", 300))
+    return _one_page(_pack_twice(b"q ", 300))
 
 
 PEAK = """
@@ -247,7 +247,7 @@ def test_a_bomb_in_one_page_is_named_and_the_others_are_read(tmp_path: Path) -> 
     heavy = PAGE.replace(b"5 0 R/Res", b"8 0 R/Res")
     tree = b"<</Type/Pages/Count 3/Kids[3 0 R 4 0 R 3 0 R]>>"
     objects = {1: CATALOG, 2: tree, 3: PAGE, 4: heavy, 5: stream(WORDS), 6: FONT}
-    content = write_objects({**objects, 8: _packed_twice(b" ", 1500)})
+    content = write_objects({**objects, 8: _pack_twice(b" ", 1500)})
     book = _read(_file(tmp_path, content))
     assert "The harbour master" in _text(book)
     (skipped,) = book.skipped  # page 3 was read after it
@@ -256,7 +256,7 @@ def test_a_bomb_in_one_page_is_named_and_the_others_are_read(tmp_path: Path) -> 
 
 
 def test_a_page_that_is_given_up_does_not_cost_the_others(tmp_path: Path) -> None:
-    bomb = _packed_twice(b"(x) Tj ", 600)
+    bomb = _pack_twice(b"(x) Tj ", 600)
     heavy = PAGE.replace(b"5 0 R/Res", b"8 0 R/Res")
     content = write_objects(
         {
@@ -400,7 +400,7 @@ for attempt in (socket.socket, lambda: open(sys.argv[1] + '.new', 'w')):
 
 
 def test_no_process_is_left_when_the_reader_is_killed(tmp_path: Path) -> None:
-    path = _file(tmp_path, _one_page(_packed_twice(b"(x) Tj ", 400)))  # silent for seconds
+    path = _file(tmp_path, _one_page(_pack_twice(b"(x) Tj ", 400)))  # silent for seconds
     code = (
         "import sys; from bythebook.adapters.readers.pdf.reader import PdfReader;"
         "PdfReader().read(sys.argv[1], title=None, base_url=None)"

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from tests.adapters.site_server import Reply, ScriptedSite, serving
+from tests.adapters.site_server import Reply, ScriptedSite, serve_site
 
 from bythebook.adapters.readers.site.limits import SiteLimits
 from bythebook.adapters.readers.site.reader import SiteReader
@@ -23,14 +23,14 @@ _LIMITS = SiteLimits(total_seconds=20, request_seconds=1, longest_retry_wait=0.0
 
 @pytest.fixture
 def site() -> Iterator[ScriptedSite]:
-    with serving(ScriptedSite()) as served:
+    with serve_site(ScriptedSite()) as served:
         yield served
 
 
 @pytest.fixture
 def canary() -> Iterator[ScriptedSite]:
     """A server of the same machine that nobody allowed: nothing may come near it."""
-    with serving(ScriptedSite()) as served:
+    with serve_site(ScriptedSite()) as served:
         served.page("/", "Canary")
         yield served
         assert served.connections == 0
@@ -140,7 +140,7 @@ def test_a_start_page_that_redirects_to_another_port_is_refused(
         _read(site, tmp_path)
 
 
-def _resolving(
+def _script_resolver(
     monkeypatch: pytest.MonkeyPatch, answers: list[list[str]], port: int
 ) -> list[tuple[str, int]]:
     """Resolve names from a script, one answer per query, and record connections."""
@@ -171,7 +171,7 @@ def _resolving(
 def test_a_name_that_leads_into_a_private_network_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, numbers: list[str]
 ) -> None:
-    connected = _resolving(monkeypatch, [numbers], 80)
+    connected = _script_resolver(monkeypatch, [numbers], 80)
     with pytest.raises(UnreadableBook, match="private network"):
         _reader(tmp_path).read("http://innocent.example/", title=None, base_url=None)
     assert connected == []
@@ -181,7 +181,7 @@ def test_a_name_is_resolved_once_and_the_connection_goes_to_that_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = [["93.184.216.34"], ["127.0.0.1"], ["127.0.0.1"]]
-    connected = _resolving(monkeypatch, answers, 80)
+    connected = _script_resolver(monkeypatch, answers, 80)
     with pytest.raises(UnreadableBook, match="cannot be read"):
         _reader(tmp_path).read("http://rebinding.example/", title=None, base_url=None)
     assert set(connected) == {("93.184.216.34", 80)}

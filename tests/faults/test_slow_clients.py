@@ -33,7 +33,9 @@ FAR = 60.0  # seconds after which something is taken to hang
 
 
 @contextmanager
-def running(app: FastAPI, draining: Draining, limits: ConnectionLimits) -> Iterator[DrainingServer]:
+def run_server(
+    app: FastAPI, draining: Draining, limits: ConnectionLimits
+) -> Iterator[DrainingServer]:
     """Serve an application in a thread, for the length of a with block."""
     server = make_server(app, draining, port=free_port(), grace_seconds=5, limits=limits)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -48,12 +50,12 @@ def running(app: FastAPI, draining: Draining, limits: ConnectionLimits) -> Itera
 
 
 @contextmanager
-def served(service: Service, limits: ConnectionLimits = SHORT) -> Iterator[DrainingServer]:
-    with running(create_app(service), service.draining, limits) as server:
+def serve_slowly(service: Service, limits: ConnectionLimits = SHORT) -> Iterator[DrainingServer]:
+    with run_server(create_app(service), service.draining, limits) as server:
         yield server
 
 
-def answering() -> Service:
+def make_service() -> Service:
     return over((make_chunk("One is a number."), 0.9))
 
 
@@ -63,7 +65,7 @@ def connect(server: DrainingServer, first: bytes = b"") -> socket.socket:
     return line
 
 
-def everything(line: socket.socket) -> bytes:
+def read_all(line: socket.socket) -> bytes:
     """Read until the other side closes, as it must."""
     received = b""
     with line, contextlib.suppress(ConnectionResetError):
@@ -86,7 +88,7 @@ SLOW_BODY = (
 
 @pytest.mark.parametrize("first", [SLOW_HEADERS, SLOW_BODY])
 def test_a_request_that_trickles_in_is_ended_with_408(first: bytes) -> None:
-    with served(answering()) as server:
+    with serve_slowly(make_service()) as server:
         line = connect(server, first)
 
         def trickle() -> None:
@@ -97,30 +99,30 @@ def test_a_request_that_trickles_in_is_ended_with_408(first: bytes) -> None:
 
         threading.Thread(target=trickle, daemon=True).start()
         assert ask(server).status_code == 200  # others are served meanwhile
-        head, _, body = everything(line).partition(b"\r\n\r\n")
+        head, _, body = read_all(line).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")
     assert json.loads(body)["error"] == "request_timeout"
 
 
 def test_a_connection_that_never_asks_is_closed() -> None:
-    with served(answering()) as server:
-        assert everything(connect(server)) == b""
+    with serve_slowly(make_service()) as server:
+        assert read_all(connect(server)) == b""
 
 
 def test_a_second_request_on_a_kept_connection_has_its_time_too() -> None:
-    with served(answering()) as server:
+    with serve_slowly(make_service()) as server:
         line = connect(server, b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         received = b""
         while b"alive" not in received:
             received += line.recv(65536)
         line.sendall(SLOW_HEADERS)
-        assert b"HTTP/1.1 408 " in everything(line)
+        assert b"HTTP/1.1 408 " in read_all(line)
 
 
 def test_an_answer_that_takes_longer_than_a_request_may_is_not_cut() -> None:
     judge = HeldJudge()
     service = fake_service(index=FakeIndex(hits=hits((make_chunk("One is."), 0.9))), judge=judge)
-    with served(service) as server:
+    with serve_slowly(service) as server:
         line = connect(server, request("POST /api/query", QUESTION))
         time.sleep(2 * SHORT.request + 1)
         server.servers[0].get_loop().call_soon_threadsafe(judge.let_go.set)
@@ -138,7 +140,7 @@ def request(route: str, body: object) -> bytes:
 
 def test_a_reader_gets_in_when_slow_clients_take_every_place() -> None:
     patient = replace(SHORT, request=FAR, most_connections=20)
-    with served(answering(), patient) as server:
+    with serve_slowly(make_service(), patient) as server:
         lines = [connect(server, SLOW_HEADERS) for _ in range(40)]
         assert [ask(server).status_code for _ in range(5)] == [200] * 5
         assert len(server.server_state.connections) <= 21
@@ -149,7 +151,7 @@ def test_a_reader_gets_in_when_slow_clients_take_every_place() -> None:
 def test_only_health_checks_have_room_when_every_connection_waits_for_an_answer() -> None:
     judge = HeldJudge()
     service = fake_service(index=FakeIndex(hits=hits((make_chunk("One is."), 0.9))), judge=judge)
-    with served(service, replace(SHORT, most_connections=4)) as server:
+    with serve_slowly(service, replace(SHORT, most_connections=4)) as server:
         lines = [connect(server, request("POST /api/query", QUESTION)) for _ in range(4)]
         deadline = time.monotonic() + FAR
         while len(server.server_state.tasks) < 4 and time.monotonic() < deadline:
@@ -191,7 +193,7 @@ def large_stream(made: list[int]) -> FastAPI:
 
 def test_a_client_that_never_reads_a_stream_is_dropped_and_little_is_made_for_it() -> None:
     made: list[int] = []
-    with running(large_stream(made), Draining(), SHORT) as server:
+    with run_server(large_stream(made), Draining(), SHORT) as server:
         line = connect(server)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.sendall(request("POST /chat/stream", {}))
@@ -206,7 +208,7 @@ def test_a_client_that_never_reads_a_stream_is_dropped_and_little_is_made_for_it
 
 def test_idle_and_half_sent_connections_do_not_hold_up_a_stop() -> None:
     patient = replace(SHORT, request=FAR)
-    with served(answering(), patient) as server:
+    with serve_slowly(make_service(), patient) as server:
         kept = [
             connect(server, b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") for _ in range(5)
         ]
@@ -216,13 +218,13 @@ def test_idle_and_half_sent_connections_do_not_hold_up_a_stop() -> None:
         began = time.monotonic()
     assert time.monotonic() - began < 4  # the grace time is 5
     for line in (*kept, *half):
-        everything(line)
+        read_all(line)
 
 
 def test_a_client_that_never_reads_its_answer_does_not_hold_up_a_stop() -> None:
     threads = MemoryThreads()
-    service = replace(answering(), threads=threads)
-    with served(service, replace(SHORT, reading=FAR)) as server:
+    service = replace(make_service(), threads=threads)
+    with serve_slowly(service, replace(SHORT, reading=FAR)) as server:
         line = connect(server)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         for _ in range(3):
@@ -256,7 +258,7 @@ def test_an_answer_is_not_cut_while_its_reader_takes_it_slowly() -> None:
     async def large() -> Response:
         return Response(b"x" * size)
 
-    with running(app, Draining(), replace(SHORT, reading=3.0)) as server:
+    with run_server(app, Draining(), replace(SHORT, reading=3.0)) as server:
         line = connect(server)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         line.sendall(b"GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
@@ -270,18 +272,18 @@ def test_an_answer_is_not_cut_while_its_reader_takes_it_slowly() -> None:
 
 def test_a_connection_answered_before_its_body_came_is_closed_in_time() -> None:
     head = SLOW_BODY.replace(b"/api/query", b"/nowhere").partition(b"\r\n\r\n")[0]
-    with served(answering()) as server:
+    with serve_slowly(make_service()) as server:
         line = connect(server, head + b"\r\n\r\n")
         assert line.recv(65536).startswith(b"HTTP/1.1 404 ")
         line.sendall(b"a" * 500)
-        everything(line)
+        read_all(line)
 
 
 def test_rubbish_after_an_answer_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
     head = b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-    with served(answering()) as server:
+    with serve_slowly(make_service()) as server:
         line = connect(server, head)
         assert line.recv(65536).startswith(b"HTTP/1.1 404 ")
         line.sendall(b"zz\r\n")
-        everything(line)
+        read_all(line)
     assert not [record for record in caplog.records if record.exc_info]

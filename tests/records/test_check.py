@@ -143,7 +143,7 @@ async def test_a_check_takes_no_turn_away(place: Place) -> None:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[sqlite3.Connection]:
+def hold_records(folder: Path) -> Iterator[sqlite3.Connection]:
     """Hold the records as another process would that writes for long."""
     with closing(sqlite3.connect(folder / "records.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -155,7 +155,7 @@ async def test_a_writer_waits_for_another_process_and_not_for_ever(tmp_path: Pat
     async with Database(address, DatabaseTimes(busy_seconds=60)) as database:
         threads = SqlThreads(database)
         await threads.append("reader", SESSION, exchange("One?"))
-        with held(tmp_path) as other:
+        with hold_records(tmp_path) as other:
             waiting = asyncio.create_task(threads.append("reader", SESSION, exchange("Two?")))
             await asyncio.sleep(0.5)
             assert not waiting.done()
@@ -163,7 +163,7 @@ async def test_a_writer_waits_for_another_process_and_not_for_ever(tmp_path: Pat
             assert await waiting == 4
     async with Database(address, DatabaseTimes(busy_seconds=1)) as database:
         threads = SqlThreads(database)
-        with held(tmp_path):
+        with hold_records(tmp_path):
             started = time.monotonic()
             async with asyncio.timeout(60):
                 with pytest.raises(RecordsFailed, match="locked"):
@@ -180,7 +180,7 @@ async def test_closing_does_not_wait_for_ever_for_what_is_running(
     database = Database(records_address("", tmp_path), times)
     threads = SqlThreads(database)
     await threads.append("reader", SESSION, exchange("One?"))
-    with held(tmp_path):
+    with hold_records(tmp_path):
         tasks = [
             asyncio.create_task(threads.append("reader", SESSION, exchange(f"{number}?")))
             for number in range(5)

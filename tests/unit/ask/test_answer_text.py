@@ -21,7 +21,7 @@ PAGE = make_document(
 )
 
 
-def settled(document: Document) -> Document:
+def settle_page(document: Document) -> Document:
     """Give the page with what make_document does not: an ordered list, and a language."""
     blocks = [
         replace(block, ordered=block.kind == "list", language="python" * (block.kind == "code"))
@@ -30,7 +30,7 @@ def settled(document: Document) -> Document:
     return replace(document, blocks=tuple(blocks))
 
 
-ORDERED = settled(PAGE)
+ORDERED = settle_page(PAGE)
 
 
 def sentence(text: str, kind: UnitKind, document: Document = PAGE) -> Sentence:

@@ -57,7 +57,7 @@ def alerts_to(heard: Heard) -> Alerts:
     return Alerts(PrometheusMetrics(), heard, clock=lambda: heard.now)
 
 
-async def delivered(alerts: Alerts) -> None:
+async def deliver(alerts: Alerts) -> None:
     """Let the calls be made that are waiting."""
     with suppress(TimeoutError):
         await asyncio.wait_for(alerts.run(), 0.05)
@@ -72,7 +72,7 @@ def test_an_incident_is_two_calls_however_many_requests_fail(heard: Heard) -> No
         heard.later(30)
         for _ in range(5):
             alerts.report_recovery("store")
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [("store", "failed"), ("store", "recovered")]
@@ -93,7 +93,7 @@ def test_each_part_has_incidents_of_its_own(heard: Heard) -> None:
         alerts.report_failure("store", "gone again")
         alerts.report_recovery("embedder")
         assert alerts.failing == {"store"}
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [
@@ -113,7 +113,7 @@ def test_a_part_that_fails_between_sound_checks_is_still_one_incident(heard: Hea
             heard.later(20)
             alerts.report_recovery("store")
             heard.later(5)
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [("store", "failed")]
@@ -123,7 +123,7 @@ def test_what_never_failed_does_not_recover(heard: Heard) -> None:
     async def scenario() -> None:
         alerts = alerts_to(heard)
         alerts.report_recovery("store")
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.calls == []
@@ -137,7 +137,7 @@ def test_a_call_that_breaks_does_not_stop_the_next(
         heard.failure = RuntimeError("no line")
         alerts.report_failure("store", "gone")
         alerts.report_failure("embedder", "gone")
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [("store", "failed"), ("embedder", "failed")]
@@ -187,7 +187,7 @@ def test_the_watch_finds_failure_and_recovery_without_a_question(heard: Heard) -
         parts.failures.clear()
         await watch.look()
         await watch.look()
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [("database", "failed"), ("database", "recovered")]
@@ -225,7 +225,7 @@ def test_a_check_that_breaks_or_hangs_is_a_failure_of_its_part(heard: Heard) -> 
         parts.failures = {"library": KeyError("?"), "limits": PartFailed("no Redis")}
         await parts.watch(alerts).look()
         await Watch(alerts, {"embedder": hangs}, {}, check_seconds=0.01).look()
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert {part for part, _ in heard.told} == {"store", "limits", "embedder"}

@@ -36,7 +36,7 @@ def read(folder: Path, body: str, name: str = "page.md", base: str | None = None
     return next(one.read() for one in book.documents if one.document_id == "page")
 
 
-def found(document: Document, kind: type[Mark]) -> list[tuple[str, Mark]]:
+def find_marks(document: Document, kind: type[Mark]) -> list[tuple[str, Mark]]:
     """List the marks of a kind, each with its words."""
     return [
         (document.text[mark.start : mark.end], mark.move(0, 0))
@@ -65,7 +65,7 @@ def test_words_are_marked_as_they_are_set(
     document = read(folder, body)
     assert document.text == f"Page\n\n{text}"
     styles = [
-        (words, mark.kind) for words, mark in found(document, Style) if isinstance(mark, Style)
+        (words, mark.kind) for words, mark in find_marks(document, Style) if isinstance(mark, Style)
     ]
     assert styles == marks
 
@@ -85,16 +85,16 @@ def test_words_are_marked_as_they_are_set(
 def test_links_lead_into_the_book_or_out(folder: Path, target: str, mark: LinkMark | None) -> None:
     document = read(folder, f"See [the words]({target}).", base="https://book.test/docs/")
     if target.startswith("javascript"):
-        assert found(document, LinkMark) == []
+        assert find_marks(document, LinkMark) == []
     else:
         assert document.text == "Page\n\nSee the words."
-        assert found(document, LinkMark) == ([("the words", mark)] if mark else [])
+        assert find_marks(document, LinkMark) == ([("the words", mark)] if mark else [])
 
 
 def test_formulas_are_converted_and_stay_in_the_text(folder: Path) -> None:
     document = read(folder, "The $\\ell_2$ norm, not $\\nonsense$.\n\n$$\nx^2\n$$")
     assert document.text == "Page\n\nThe $\\ell_2$ norm, not $\\nonsense$.\n\nx^2"
-    (ell, one), (nonsense, other), (square, block) = found(document, Formula)
+    (ell, one), (nonsense, other), (square, block) = find_marks(document, Formula)
     assert isinstance(one, Formula)
     assert isinstance(other, Formula)
     assert isinstance(block, Formula)
@@ -107,8 +107,8 @@ def test_formulas_are_converted_and_stay_in_the_text(folder: Path) -> None:
 def test_footnotes_lead_from_their_sign_to_their_words(folder: Path) -> None:
     document = read(folder, "Frogs sing[^1] at night.\n\n[^1]: Not *all*.")
     assert document.text == "Page\n\nFrogs sing[1] at night.\n\n[1] Not all."
-    assert found(document, NoteReference) == [("[1]", NoteReference(0, 0, "1"))] * 2
-    assert found(document, Note) == [("[1] Not all.", Note(0, 0, "1"))]
+    assert find_marks(document, NoteReference) == [("[1]", NoteReference(0, 0, "1"))] * 2
+    assert find_marks(document, Note) == [("[1] Not all.", Note(0, 0, "1"))]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_footnotes_lead_from_their_sign_to_their_words(folder: Path) -> None:
     ],
 )
 def test_admonitions_hold_their_blocks(folder: Path, body: str, kind: str, words: str) -> None:
-    ((text, mark),) = found(read(folder, body), Admonition)
+    ((text, mark),) = find_marks(read(folder, body), Admonition)
     assert isinstance(mark, Admonition)
     assert (text, mark.kind) == (words, kind)
 
@@ -131,18 +131,18 @@ def test_boxes_of_other_dialects_are_admonitions_too(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/index.md").write_text("# Page\n\n!!! warning\n\n    Herons.\n\nAfter.\n")
     document = MarkdownReader().read(str(tmp_path), title=None, base_url=None).documents[0].read()
-    assert found(document, Admonition) == [("Warning\n\nHerons.", Admonition(0, 0, "warning"))]
+    assert find_marks(document, Admonition) == [("Warning\n\nHerons.", Admonition(0, 0, "warning"))]
 
 
 def test_an_admonition_in_a_comment_is_not_shown(folder: Path) -> None:
     document = read(folder, "<!--\n:::note\nGone.\n:::\n-->\n\nWords.")
     assert document.text == "Page\n\nWords."
-    assert not found(document, Admonition)
+    assert not find_marks(document, Admonition)
 
 
 def test_quotations_hold_their_blocks(folder: Path) -> None:
     document = read(folder, "> One.\n>\n> > Two.\n\nAfter.")
-    assert [words for words, _ in found(document, Quotation)] == ["One.\n\nTwo.", "Two."]
+    assert [words for words, _ in find_marks(document, Quotation)] == ["One.\n\nTwo.", "Two."]
 
 
 def test_items_know_their_depth_and_number(folder: Path) -> None:
@@ -150,7 +150,7 @@ def test_items_know_their_depth_and_number(folder: Path) -> None:
         folder, "3. one\n\n   more\n   - inner\n4. two\n\n   ```\n   code\n   ```\n5. three"
     )
     assert document.text == "Page\n\none\nmore\ninner\ntwo\n\ncode\n\nthree"
-    assert found(document, Item) == [
+    assert find_marks(document, Item) == [
         ("one", Item(0, 0, 0, 3)),
         ("inner", Item(0, 0, 1, -1)),
         ("two", Item(0, 0, 0, 4)),
@@ -160,7 +160,9 @@ def test_items_know_their_depth_and_number(folder: Path) -> None:
 
 def test_cells_are_marked_with_their_alignment_empty_ones_too(folder: Path) -> None:
     document = read(folder, "| | b \\| c |\n| - | -: |\n| d | |")
-    assert [(words, mark) for words, mark in found(document, Cell) if isinstance(mark, Cell)] == [
+    assert [
+        (words, mark) for words, mark in find_marks(document, Cell) if isinstance(mark, Cell)
+    ] == [
         ("", Cell(0, 0)),
         ("b | c", Cell(0, 0, align="right")),
         ("d", Cell(0, 0)),
@@ -171,10 +173,10 @@ def test_cells_are_marked_with_their_alignment_empty_ones_too(folder: Path) -> N
 def test_code_keeps_its_title_and_highlighted_lines(folder: Path) -> None:
     document = read(folder, '```python title="frog.py" {2-3}\na\nb\nc\nd\n```')
     assert document.blocks[-1].language == "python"
-    assert [(words, mark) for words, mark in found(document, Style)] == [
+    assert [(words, mark) for words, mark in find_marks(document, Style)] == [
         ("frog.py", Style(0, 0, "code title"))
     ]
-    assert [words for words, _ in found(document, CodeLines)] == ["b", "c"]
+    assert [words for words, _ in find_marks(document, CodeLines)] == ["b", "c"]
 
 
 def test_anchors_stand_at_the_block_after_them(folder: Path) -> None:

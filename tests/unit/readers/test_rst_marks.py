@@ -30,7 +30,7 @@ def read(folder: Path, body: str) -> Document:
     return next(one.read() for one in book.documents if one.document_id == "index")
 
 
-def found(document: Document, kind: type[Mark]) -> list[tuple[str, Mark]]:
+def find_marks(document: Document, kind: type[Mark]) -> list[tuple[str, Mark]]:
     return [
         (document.text[mark.start : mark.end], mark.move(0, 0))
         for mark in document.marks
@@ -54,7 +54,7 @@ def found(document: Document, kind: type[Mark]) -> list[tuple[str, Mark]]:
 def test_words_are_marked_as_they_are_set(tmp_path: Path, body: str, words: str, kind: str) -> None:
     marks = [
         (text, one.kind)
-        for text, one in found(read(tmp_path, body), Style)
+        for text, one in find_marks(read(tmp_path, body), Style)
         if isinstance(one, Style)
     ]
     assert marks == [(words, kind)]
@@ -66,7 +66,7 @@ def test_references_become_words_and_links(tmp_path: Path) -> None:
         "See :doc:`other`, :ref:`the place <there>`, `a site <https://a.test>`_ and :ref:`gone`.",
     )
     assert document.text == "Page\n\nSee Other, the place, a site and gone."
-    assert found(document, LinkMark) == [
+    assert find_marks(document, LinkMark) == [
         ("Other", LinkMark(0, 0, "", "other")),
         ("the place", LinkMark(0, 0, "", "other", "there")),
         ("a site", LinkMark(0, 0, "https://a.test")),
@@ -79,16 +79,16 @@ def test_formulas_notes_and_boxes_are_marked(tmp_path: Path) -> None:
         "The :math:`\\ell_2` norm [1]_.\n\n.. math:: x^2\n\n.. warning:: Herons.\n\n   Many.\n\n"
         ".. admonition:: Mind this\n\n   Words.\n\nText\n\n    Quoted.\n\n.. [1] Not *all*.",
     )
-    formulas = found(document, Formula)
+    formulas = find_marks(document, Formula)
     assert [words for words, _ in formulas] == ["$\\ell_2$", "x^2"]
     assert all(isinstance(mark, Formula) and mark.mathml for _, mark in formulas)
-    assert found(document, NoteReference) == [("[1]", NoteReference(0, 0, "1"))]
-    assert found(document, Note) == [("[1] Not all.", Note(0, 0, "1"))]
-    assert found(document, Admonition) == [
+    assert find_marks(document, NoteReference) == [("[1]", NoteReference(0, 0, "1"))]
+    assert find_marks(document, Note) == [("[1] Not all.", Note(0, 0, "1"))]
+    assert find_marks(document, Admonition) == [
         ("Warning\n\nHerons.\n\nMany.", Admonition(0, 0, "warning")),
         ("Mind this\n\nWords.", Admonition(0, 0, "note")),
     ]
-    assert [words for words, _ in found(document, Quotation)] == ["Quoted."]
+    assert [words for words, _ in find_marks(document, Quotation)] == ["Quoted."]
 
 
 def test_items_cells_and_lines_of_code_are_marked(tmp_path: Path) -> None:
@@ -97,14 +97,14 @@ def test_items_cells_and_lines_of_code_are_marked(tmp_path: Path) -> None:
         "3. one\n\n   - inner\n4. two\n\n=====  =====\na      **b**\n=====  =====\nc      d\n=====  =====\n\n"
         ".. code-block:: python\n   :caption: frog.py\n   :emphasize-lines: 2\n\n   a\n   b\n   c\n",
     )
-    assert [mark for _, mark in found(document, Item)] == [
+    assert [mark for _, mark in find_marks(document, Item)] == [
         Item(0, 0, 0, 3),
         Item(0, 0, 1),
         Item(0, 0, 0, 4),
     ]
-    assert [words for words, _ in found(document, Cell)] == ["a", "b", "c", "d"]
-    assert [words for words, _ in found(document, CodeLines)] == ["b"]
-    assert ("frog.py", Style(0, 0, "code title")) in found(document, Style)
+    assert [words for words, _ in find_marks(document, Cell)] == ["a", "b", "c", "d"]
+    assert [words for words, _ in find_marks(document, CodeLines)] == ["b"]
+    assert ("frog.py", Style(0, 0, "code title")) in find_marks(document, Style)
 
 
 def test_pictures_are_kept_and_figures_keep_their_caption(tmp_path: Path) -> None:
