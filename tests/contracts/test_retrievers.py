@@ -14,7 +14,7 @@ from tests.conftest import SAMPLE, serve
 from tests.contracts.fakes import FakeKeys, fake_service
 
 from bythebook.client import Unauthorized
-from bythebook.retrievers.passages import Retrieval
+from bythebook.retrievers.passages import RetrievalOrder
 
 QUESTION = "How do ROS 2 nodes communicate?"
 FOREIGN = "Who won the football world cup in 1998?"
@@ -100,7 +100,7 @@ def test_its_snippet_in_the_documentation_runs(
 
 
 def test_each_quote_is_retrieved_once_by_both_ways(client: httpx.Client) -> None:
-    retrieval = Retrieval(str(client.base_url), book=SAMPLE)
+    retrieval = RetrievalOrder(str(client.base_url), book=SAMPLE)
     found = retrieval.get("What are the steps of the perception-action loop?")
     places = [(one.metadata["chunk_id"], one.metadata["char_start"]) for one in found]
     assert len(set(places)) == len(places) > 1

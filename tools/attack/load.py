@@ -14,7 +14,7 @@ from pathlib import Path
 from tools.attack.service import Check, serve_attacked
 
 MAX_WAIT = 5.0
-_PAUSE = 0.25  # seconds after a refusal; a fair client would wait as long as it is told to
+_PAUSE = 0.25  # seconds after a refusal; a fair client would wait as long as it is asked to
 _PROBES = ("/health", "/livez", "/search?q=humanoid+robots")
 
 

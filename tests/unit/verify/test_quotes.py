@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.fakes import make_passage
 
 from bythebook.ask.verify.folding import fold, without_hyphens
-from bythebook.ask.verify.quotes import Page
+from bythebook.ask.verify.quotes import QuotedPassage
 from bythebook.ask.verify.sentences import locate
 
 _LETTERS = st.sampled_from([*"abcdeABC012 .,'\"-–—“”‘’…\n\u00a0\u00adﬁé½¼", "e\u0301"])
@@ -29,7 +29,7 @@ _RETYPED = (
 
 
 def find_quote(text: str, quote: str) -> list[str]:
-    page = Page(make_passage(text))
+    page = QuotedPassage(make_passage(text))
     return [page.cite(span).quote for span in page.find(quote)]
 
 
@@ -57,7 +57,7 @@ def test_any_slice_is_found_as_the_passage_has_it_however_it_is_retyped(
 
 @given(st.text(), st.text())
 def test_no_text_and_no_quote_is_too_odd_to_look_for(text: str, quote: str) -> None:
-    page = Page(make_passage(text))
+    page = QuotedPassage(make_passage(text))
     for start, end in page.find(quote):
         assert page.text[start:end]
 

@@ -23,7 +23,7 @@ from bythebook.http.mcp_api.shapes import (
     SearchResult,
     SectionText,
 )
-from bythebook.http.mcp_api.tools import BookTools, Call, ToolReply
+from bythebook.http.mcp_api.tools import BookTools, ToolCall, ToolReply
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.problems import field_message, problem_of
 from bythebook.operate.answerer import Answerer
@@ -42,7 +42,7 @@ class _ToolEntry:
     description: str
     arguments: type[BaseModel]
     result: type[BaseModel]
-    run: Callable[[Any, Call], Awaitable[ToolReply[Any]]]
+    run: Callable[[Any, ToolCall], Awaitable[ToolReply[Any]]]
 
     def describe(self, name: str) -> types.Tool:
         return types.Tool(
@@ -128,12 +128,12 @@ def _make_failure(error: ByTheBookError) -> types.CallToolResult:
     )
 
 
-def _call_of(context: _Context) -> Call:
+def _call_of(context: _Context) -> ToolCall:
     """Return who calls: the request's caller, or this machine's user where there is no request."""
     if context.request is None:
-        return Call()
+        return ToolCall()
     known = context_of(context.request)
-    return Call(known.caller, known.request_id)
+    return ToolCall(known.caller, known.request_id)
 
 
 def _resource_handlers(tools: BookTools) -> dict[str, Any]:

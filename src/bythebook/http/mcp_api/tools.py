@@ -39,7 +39,7 @@ _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """Who calls a tool, and under which id."""
 
     caller: Caller = field(default_factory=Caller)
@@ -61,7 +61,7 @@ class BookTools:
         self._answerer = answerer
         self._ports = answerer.ports
 
-    async def ask(self, given: AskArguments, call: Call) -> ToolReply[AskResult]:
+    async def ask(self, given: AskArguments, call: ToolCall) -> ToolReply[AskResult]:
         """Answer a question, or refuse by type."""
         scope = Scope(given.book, readable=call.caller.readable)
         question = Question(given.question, scope)
@@ -79,7 +79,7 @@ class BookTools:
         )
         return ToolReply(result, refusal_text(outcome))
 
-    def _make_answer(self, outcome: Answered, call: Call) -> ToolReply[AskResult]:
+    def _make_answer(self, outcome: Answered, call: ToolCall) -> ToolReply[AskResult]:
         written = FootnotedText(self._ports.reader_url)
         written.open(outcome.disclaimer)
         for sentence in outcome.sentences:
@@ -95,7 +95,7 @@ class BookTools:
         )
         return ToolReply(result, written.text)
 
-    async def search(self, given: SearchArguments, call: Call) -> ToolReply[SearchResult]:
+    async def search(self, given: SearchArguments, call: ToolCall) -> ToolReply[SearchResult]:
         """Find the nearest sections."""
         scope = Scope(given.book, readable=call.caller.readable)
         found = await search_sections(Question(given.query, scope, given.limit), self._ports)
@@ -107,7 +107,7 @@ class BookTools:
         ]
         return ToolReply(SearchResult(sections=places), "\n".join(lines) or "Nothing was found.")
 
-    async def read(self, given: ReadArguments, call: Call) -> ToolReply[SectionText]:
+    async def read(self, given: ReadArguments, call: ToolCall) -> ToolReply[SectionText]:
         """Give the exact text of a section."""
         document = await asyncio.to_thread(self.document, given.book, given.document_id, call)
         text = document.text
@@ -130,13 +130,13 @@ class BookTools:
         )
         return ToolReply(result, result.text)
 
-    async def list(self, _given: ListArguments, call: Call) -> ToolReply[BookList]:
+    async def list(self, _given: ListArguments, call: ToolCall) -> ToolReply[BookList]:
         """List the books that the caller may read."""
         entries = [self._entry(book) for book in await self.books(call)]
         lines = [f"- {one.book}: {one.title}, {one.pages} pages, {one.link}" for one in entries]
         return ToolReply(BookList(books=entries), "\n".join(lines) or "There is no book yet.")
 
-    async def books(self, call: Call) -> Sequence[Book]:
+    async def books(self, call: ToolCall) -> Sequence[Book]:
         """Return the books that a caller may read."""
         try:
             return await asyncio.to_thread(
@@ -145,7 +145,7 @@ class BookTools:
         except (NoBooks, UnknownBook):
             return ()
 
-    def document(self, book_id: str, document_id: str, call: Call) -> Document:
+    def document(self, book_id: str, document_id: str, call: ToolCall) -> Document:
         """Return a page of a book that the caller may read, or raise InputError."""
         library = self._ports.library
         try:
@@ -154,7 +154,7 @@ class BookTools:
         except UnknownDocument:
             raise UnknownDocument("document_id: The book has no such page.") from None
 
-    def documents(self, book_id: str, call: Call) -> tuple[Book, Sequence[Document]]:
+    def documents(self, book_id: str, call: ToolCall) -> tuple[Book, Sequence[Document]]:
         """Return a book that the caller may read and its pages, or raise UnknownBook."""
         (book,) = readable_books(self._ports.library, book_id, call.caller.readable)
         return book, self._ports.library.documents(book_id)
