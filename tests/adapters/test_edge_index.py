@@ -87,7 +87,7 @@ async def search():
     return max(hits, key=lambda hit: hit.cosine).chunk.text
 
 print(asyncio.run(search()), flush=True)
-sys.stdin.read()  # until told
+sys.stdin.read()  # until the test says so
 print(asyncio.run(search()), flush=True)
 if sys.argv[2] == "closes":
     core.close()
@@ -243,7 +243,7 @@ def test_a_disk_without_room_is_refused_in_time_and_the_old_book_stays(
         for pages in (
             {"new.md": "# N\n\nNew."},
             {**PAGES, "new.md": "# N\n\nNew."},
-        ):  # anew, mended
+        ):  # again, mended
             with pytest.raises(StoreFailed, match="old one stays") as caught:
                 publish(core, source, "tales", pages)
             assert "room" in caught.value.help_message

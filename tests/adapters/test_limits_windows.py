@@ -200,7 +200,7 @@ async def test_a_wrong_address_names_its_variable(url: str) -> None:
 
 
 def at_once(taking: Coroutine[Any, Any, Allowance]) -> Allowance:
-    """Give what a request is told that waits for nothing, not even for its turn."""
+    """Return the reply to a request that waits for nothing, not even for its turn."""
     try:
         taking.send(None)
     except StopIteration as done:

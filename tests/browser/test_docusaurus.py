@@ -250,7 +250,7 @@ def test_the_widget_answers_in_the_site_and_outlives_a_change_of_page(
     )
     page.wait_for_url("**/docs/glossary*")
     page.locator("h1", has_text="Glossary").wait_for()
-    assert page.evaluate("window.sameLoad")  # the page was not loaded anew
+    assert page.evaluate("window.sameLoad")  # the page was not loaded again
     assert page.locator("bythebook-ask").count() == 1
     assert page.locator("bythebook-ask .turn").count() == 1
     assert ask_and_wait(page, "What is URDF?").locator(".card.answer").count() == 1

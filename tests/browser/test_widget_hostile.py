@@ -90,7 +90,7 @@ def in_thread(work: Any) -> None:
     def run() -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - told to the test
+        except BaseException as error:  # noqa: BLE001 - reported to the test
             failures.append(error)
 
     thread = threading.Thread(target=run)

@@ -105,7 +105,7 @@ class FakeLibrary:
 
 @dataclass
 class FakeEmbedder:
-    """Embeds nothing; fails where told to."""
+    """Embeds nothing; fails if asked to."""
 
     failure: BaseException | None = None
     calls: int = 0
@@ -141,7 +141,7 @@ class FakeJudge:
 
 @dataclass
 class SentenceJudge:
-    """Takes the units that hold a word for the evidence, each as likely as told."""
+    """Takes the units that hold a word for the evidence, each as likely as given."""
 
     word: str = ""
     support: float = 0.9
@@ -240,7 +240,7 @@ class NoReports:
 
 @dataclass
 class FakeKeys:
-    """Keys in memory; they cannot be read where told so."""
+    """Keys in memory; they cannot be read if asked so."""
 
     failure: RecordsFailed | None = None
     keys: dict[str, ApiKey] = field(default_factory=dict)
@@ -280,7 +280,7 @@ class FakeKeys:
 
 @dataclass
 class MemoryThreads:
-    """Conversations that are kept as long as this lives; fails where told to."""
+    """Conversations that are kept as long as this lives; fails if asked to."""
 
     threads: dict[tuple[str, UUID], Thread] = field(default_factory=dict)
     failure: BaseException | None = None  # of appending

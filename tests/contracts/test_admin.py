@@ -1,4 +1,4 @@
-"""What authors see: who is let in, what is told, and tables that no spreadsheet runs."""
+"""What authors see: who is let in, what they are shown, and tables that no spreadsheet runs."""
 
 import asyncio
 import csv
@@ -188,7 +188,7 @@ def test_what_is_told_is_kept_by_no_cache(author: Authored) -> None:
         assert (reply.status_code, reply.headers.get("Cache-Control")) == (200, "no-store"), path
 
 
-# What is told
+# What authors see
 
 
 def test_the_week_counts_what_became_of_each_question(author: Authored) -> None:

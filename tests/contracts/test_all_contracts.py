@@ -49,7 +49,7 @@ NO_MATCH = "The book does not answer this question."
 
 
 @dataclass
-class Told:
+class ContractAnswer:
     """What one way of asking said of a question."""
 
     answered: bool
@@ -74,42 +74,42 @@ def first_key_quote(citations: list[dict[str, Any]]) -> str:
     return str(next(one for one in citations if one["key"])["referenced_text"])
 
 
-def answer_of_a(envelope: dict[str, Any]) -> Told:
+def answer_of_a(envelope: dict[str, Any]) -> ContractAnswer:
     answer, refusal = envelope["answer"], envelope["refusal"]
     if answer is None:
         near = [section["section"] for section in refusal["nearest_sections"]]
-        return Told(False, refusal["reason"], nearest=near)
+        return ContractAnswer(False, refusal["reason"], nearest=near)
     citations = answer["citations"]
     pages = {page(one["source_url"]) for one in citations if one["source_url"]}
     chunks = [one["chunk_id"] for one in citations]
-    return Told(True, answer["text"], first_key_quote(citations), pages, chunks)
+    return ContractAnswer(True, answer["text"], first_key_quote(citations), pages, chunks)
 
 
-def answer_of_b(value: dict[str, Any]) -> Told:
+def answer_of_b(value: dict[str, Any]) -> ContractAnswer:
     pages = [page(source["url"]) for source in value["sources"]]
     refused = value["answer"].startswith(NO_MATCH)
     assert refused is (pages == [])
-    return Told(not refused, value["answer"], None, set(pages), pages)
+    return ContractAnswer(not refused, value["answer"], None, set(pages), pages)
 
 
-def answer_of_c(value: dict[str, Any]) -> Told:
+def answer_of_c(value: dict[str, Any]) -> ContractAnswer:
     if not value["should_answer"]:
         near = [section["section"] for section in value["nearest_sections"]]
-        return Told(False, value["response"], nearest=near)
+        return ContractAnswer(False, value["response"], nearest=near)
     citations = value["citations"]
     pages = {page(source["url"]) for source in value["sources"]}
     chunks = [one["chunk_id"] for one in citations]
-    return Told(True, value["response"], first_key_quote(citations), pages, chunks)
+    return ContractAnswer(True, value["response"], first_key_quote(citations), pages, chunks)
 
 
-def answer_of_d(value: dict[str, Any]) -> Told:
+def answer_of_d(value: dict[str, Any]) -> ContractAnswer:
     if not value["grounded"]:
         near = [section["section"] for section in value["nearest_sections"]]
-        return Told(False, value["answer"], nearest=near)
+        return ContractAnswer(False, value["answer"], nearest=near)
     quotes = [quote for chunk in value["matched_chunks"] for quote in chunk["evidence"]]
     answer = value["answer"].removeprefix(f"{value['disclaimer']} ")
     first = next(quote for quote in quotes if strip_mark(answer).startswith(quote))
-    return Told(True, value["answer"], first, cited=value["sources"])
+    return ContractAnswer(True, value["answer"], first, cited=value["sources"])
 
 
 def post(client: httpx.Client, path: str, **body: object) -> dict[str, Any]:
@@ -120,7 +120,9 @@ def post(client: httpx.Client, path: str, **body: object) -> dict[str, Any]:
 
 
 @cache
-def command_line(data_dir: Path, port: int, question: str, *more: str) -> tuple[int, Told]:
+def command_line(
+    data_dir: Path, port: int, question: str, *more: str
+) -> tuple[int, ContractAnswer]:
     """Ask by the command, in a process of its own."""
     environment = os.environ | {
         "BYTHEBOOK_DATA_DIR": str(data_dir),

@@ -119,7 +119,7 @@ def check_response(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-# What may stand beside sentences: space, an item's mark, a fence, the rule below a head row.
+# What may stand next to sentences: space, an item's mark, a fence, the rule below a head row.
 MARKS = r"\s*(?:(?:-|\d+\)|`{3,}\w*|---(?: \| ---)*)\s*)*"
 
 

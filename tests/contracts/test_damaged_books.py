@@ -90,7 +90,7 @@ def test_a_page_of_a_missing_document_says_what_to_run(damaged: httpx.Client) ->
 
 
 class Files:
-    """Books of which some are damaged, and how often they were looked at."""
+    """Books of which some are damaged, and how often they were checked."""
 
     def __init__(self, *damaged: str) -> None:
         self.damaged = set(damaged)

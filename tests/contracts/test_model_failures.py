@@ -24,7 +24,7 @@ WAYS = {"/api/query": "query", "/query": "query", "/chat/run": "message", "/ask"
 
 
 class Model:
-    """Answers with its evidence, or makes something up, then fails if it was told to."""
+    """Answers with its evidence, or makes something up, then fails if asked to."""
 
     def __init__(self, failure: Exception | None = None, made_up: str = "") -> None:
         self.failure = failure

@@ -276,7 +276,7 @@ def test_later_garbage_collections_leave_out_what_the_start_has_made() -> None:
 
 
 class LeavingClient:
-    """A client that sends a request and leaves when told."""
+    """A client that sends a request and leaves on demand."""
 
     def __init__(self, method: str, path: str, body: Mapping[str, str] | None) -> None:
         self.left = asyncio.Event()

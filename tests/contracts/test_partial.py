@@ -29,7 +29,7 @@ FIELDS = {"/api/query": "query", "/query": "query", "/chat/run": "message", "/as
 
 @dataclass
 class FirstPartJudge:
-    """Finds an answer to what something is, and to nothing else; fails where told to."""
+    """Finds an answer to what something is, and to nothing else; fails if asked to."""
 
     failure: Exception | None = None
     answers: bool = True

@@ -152,7 +152,7 @@ def _tell(rounds: int, size: int, seen: Footprint) -> None:
 def test_thirty_two_writers_of_two_processes_never_find_the_records_locked(
     sample_core: Core, tmp_path: Path, record_property: Figures
 ) -> None:
-    """WRITER_SECONDS says how long at least; half of the writers talk to the service, half keep records beside it."""
+    """WRITER_SECONDS says how long at least; half of the writers talk to the service, half keep records next to it."""
     seconds = float(os.environ.get("WRITER_SECONDS", "3"))
     folder = library_of(sample_core, tmp_path / "data")
     with serve_folder(folder) as service:

@@ -28,7 +28,7 @@ QUESTIONS = (
 
 @dataclass
 class Conversation:
-    """What one reader said and was told, as far as it was acknowledged."""
+    """What one reader said and was answered, as far as it was acknowledged."""
 
     session: str = field(default_factory=lambda: str(uuid.uuid4()))
     acknowledged: list[tuple[str, str]] = field(default_factory=list)
@@ -83,7 +83,7 @@ def _note_errors(
     def run(port: int) -> None:
         try:
             work(port)
-        except BaseException as error:  # noqa: BLE001 - told by the thread that waits
+        except BaseException as error:  # noqa: BLE001 - reported by the thread that waits
             failures.append(error)
 
     return run

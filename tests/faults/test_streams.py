@@ -239,5 +239,5 @@ def test_what_a_killed_service_said_was_done_is_in_the_thread(sample_core: Core)
         assert set(done) <= set(kept)
         assert (
             len(kept) == len(set(kept)) <= len(done) + 1
-        )  # one may have been kept and not yet told
+        )  # one may have been kept and not yet reported
         assert "event: done" in ask(again.port, "What does it describe?", session)

@@ -20,7 +20,7 @@ _UNSEEN = re.compile("[\u200b\u200c\u200d\u2060]")
 
 
 class ObedientModel:
-    """Reads through every disguise, and writes what it is told to under the best quotes there are."""
+    """Reads through every disguise, and writes what it is ordered to under the best quotes there are."""
 
     def __init__(self, known: Sequence[Attack]) -> None:
         self._known = known
@@ -28,7 +28,7 @@ class ObedientModel:
         self.forget()
 
     def forget(self) -> None:
-        """Begin to count anew."""
+        """Start counting again."""
         self.obeyed: list[Attack] = []  # in any role
         self.wrote: set[str] = set()  # what no book says
         self.called: list[Attack] = []  # for tools that were not offered
@@ -96,7 +96,7 @@ def _sayings(attack: Attack, instructions: str) -> Iterator[Say]:
 def _under_numbers(
     say: Say, topic: Topic | None, sentences: Mapping[int, str]
 ) -> Iterator[tuple[str, list[int]]]:
-    """Write a line over its sentence, and where that stands, once more with the true answer beside it."""
+    """Write a line over its sentence, and where that stands, once more with the true answer next to it."""
     if say.quote is None:
         yield say.text, []
         return

@@ -112,7 +112,7 @@ def refusal(given: AskPorts, question: Question = QUESTION) -> Refused:
     return end
 
 
-# What is told on the way
+# Events on the way
 
 
 def test_an_answer_is_told_in_order_and_ends_once() -> None:

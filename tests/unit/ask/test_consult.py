@@ -40,7 +40,7 @@ FALL = make_chunk("A robot falls when it trips.", anchor="falls", document_id="f
 
 @dataclass
 class FakePlanner:
-    """Reads questions as it was told to."""
+    """Reads questions as given."""
 
     question: str = "Does a gait repeat?"
     parts: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class FakeValidator:
 
 @dataclass
 class FakeSearcher:
-    """Searches for what it was told to, then has the drafts that it was given."""
+    """Searches for what it is given, then has the drafts that it was given."""
 
     queries: Sequence[str] = ()
     drafts: Sequence[Draft] = ()

@@ -172,7 +172,7 @@ def test_a_section_holds_what_stands_wholly_in_it(changes: dict[str, object], he
     assert HOPS_SECTION.holds(replace(HOPS, **changes)) is held  # type: ignore[arg-type]
 
 
-# What is told before the answer
+# What comes before the answer
 
 
 def test_the_passages_of_the_answer_are_told_before_its_first_sentence() -> None:

@@ -1,4 +1,4 @@
-"""A calibration from end to end, with parts that can be told what to find."""
+"""A calibration from end to end, with parts that find what they are given."""
 
 import asyncio
 from collections.abc import Sequence

@@ -54,7 +54,7 @@ class ScriptedIndex(FakeIndex):
 
 @dataclass
 class WordJudge(FakeJudge):
-    """Judges as it is told for each question, and keeps what it was asked."""
+    """Judges as given for each question, and keeps what it was asked."""
 
     sure: dict[str, float] = field(default_factory=dict)
     asked: list[tuple[str, int]] = field(default_factory=list)

@@ -159,7 +159,7 @@ PARTS = {"library": ("store",), "index": ("store", "embedder")}
 
 @dataclass
 class Parts:
-    """Checks that fail as told."""
+    """Checks that fail as given."""
 
     failures: dict[str, Exception] = field(default_factory=dict)
 

@@ -50,7 +50,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass
 class ListeningJudge:
-    """Remembers what it was asked; finds the answer unless told that there is none."""
+    """Remembers what it was asked; finds the answer unless set to find none."""
 
     answerable: float = 0.9
     asked: list[str] = field(default_factory=list)

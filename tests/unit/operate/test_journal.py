@@ -28,7 +28,7 @@ from bythebook.operate.journal import MOST_TOGETHER, MOST_WAITING, Journal
 
 @dataclass
 class KeptEntries:
-    """A query log in memory; fails or waits where told to."""
+    """A query log in memory; fails or waits if asked to."""
 
     entries: list[QueryEntry] = field(default_factory=list)
     before: Callable[[], Awaitable[None]] | None = None

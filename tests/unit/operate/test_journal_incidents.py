@@ -24,7 +24,7 @@ REFUSED = Refused("low_relevance", (), (), NOTHING_READ, "standard_rag", {"judge
 
 @dataclass
 class Records:
-    """Keeps entries; fails as told."""
+    """Keeps entries; fails as given."""
 
     failure: Callable[[], Exception | None] = lambda: None
     kept: list[QueryEntry] = field(default_factory=list)
