@@ -26,7 +26,7 @@ from bythebook.adapters.library.checksums import (
     find_damage,
     load_checksums,
 )
-from bythebook.adapters.library.damage import damaged_files
+from bythebook.adapters.library.damage import find_damaged_files
 from bythebook.bootstrap import Core
 from bythebook.errors import DamagedBook, StoreFailed
 
@@ -202,11 +202,11 @@ def test_a_generation_that_is_replaced_while_it_is_looked_at_is_no_damage(
     core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def replace_first(*given: Any, **named: Any) -> list[DamagedFile]:
-        monkeypatch.setattr(book_folder, "damaged_files", damaged_files)
+        monkeypatch.setattr(book_folder, "find_damaged_files", find_damaged_files)
         publish(core, tmp_path / "source", "tales", {"birds.md": BIRDS})
-        return damaged_files(*given, **named)
+        return find_damaged_files(*given, **named)
 
-    monkeypatch.setattr(book_folder, "damaged_files", replace_first)
+    monkeypatch.setattr(book_folder, "find_damaged_files", replace_first)
     assert core.library.damage("tales") is None
 
 

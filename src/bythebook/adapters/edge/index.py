@@ -18,8 +18,8 @@ from bythebook.adapters.library.checksums import DamagedFile, load_checksums
 from bythebook.adapters.library.damage import (
     OPENING_BYTES,
     as_damaged,
-    damaged_book,
-    damaged_files,
+    find_damaged_files,
+    make_damaged_error,
     require_sound_copy,
 )
 from bythebook.adapters.library.vector_rows import ids_by_book, in_order
@@ -143,10 +143,10 @@ class EdgeIndex:
                 with as_store_failed(f"{what}.", _AGAIN):
                     return _OpenShard(copy, book)
         except DamagedFile as error:
-            raise damaged_book(book, [error]) from error
+            raise make_damaged_error(book, [error]) from error
         except OSError as error:
             if not (folder / "shard").is_dir():
-                raise damaged_book(book, [DamagedFile("shard", "is missing")]) from error
+                raise make_damaged_error(book, [DamagedFile("shard", "is missing")]) from error
             raise StoreFailed(
                 f"{what}: {error.strerror or 'a failure of the disk'}.",
                 "The data folder must be writable and have room: opening copies it.",
@@ -158,11 +158,11 @@ class EdgeIndex:
         """Tell damage from what may pass: a shard that has changed, or was never summed up, is damaged."""
         folder = self._folder.generation_folder(book)
         with as_damaged(book):
-            found = damaged_files(folder, book, deep=True)
+            found = find_damaged_files(folder, book, deep=True)
             is_summed = load_checksums(folder) is not None
         if not found and is_summed:
             return failed
-        return damaged_book(book, found or [DamagedFile("shard", "cannot be opened")])
+        return make_damaged_error(book, found or [DamagedFile("shard", "cannot be opened")])
 
 
 class _OpenShard:
