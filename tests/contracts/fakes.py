@@ -41,12 +41,12 @@ from bythebook.domain.reports import IngestReport
 from bythebook.errors import RecordsFailed, UnknownBook, UnknownDocument
 from bythebook.http.app import Service, create_app
 from bythebook.http.wire.context import RequestContext
+from bythebook.operate.access.gate import Gate, RequestLimits
+from bythebook.operate.access.keyring import KeyRing
+from bythebook.operate.access.latest_keys import KEY_TIMES, KeyTimes
 from bythebook.operate.answerer import Answerer
-from bythebook.operate.gate import Gate, RequestLimits
 from bythebook.operate.insight import Insight
 from bythebook.operate.journal import Journal
-from bythebook.operate.keyring import KeyRing
-from bythebook.operate.latest_keys import KEY_TIMES, KeyTimes
 from bythebook.ports import ChunkIndex, Embedder, Judge, Library, Threads, Vector, Vectors
 
 READER = "http://reader.test"

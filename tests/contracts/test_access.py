@@ -39,8 +39,8 @@ from bythebook.errors import ByTheBookError, RecordsFailed
 from bythebook.http.access.client_address import client_address
 from bythebook.http.access.gate_routes import AdminRoute, AskRoute
 from bythebook.http.app import Service, create_app
-from bythebook.operate.gate import RequestLimits
-from bythebook.operate.latest_keys import KeyTimes
+from bythebook.operate.access.gate import RequestLimits
+from bythebook.operate.access.latest_keys import KeyTimes
 from bythebook.settings import Settings
 
 SITE, ELSEWHERE = "https://site.example", "https://elsewhere.example"

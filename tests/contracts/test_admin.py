@@ -23,7 +23,7 @@ from bythebook.bootstrap import Core
 from bythebook.domain.records import KeyScope, KeyTerms, QueryEntry
 from bythebook.http.authors.csv_export import csv_lines
 from bythebook.http.authors.models.queries import Table
-from bythebook.operate.gate import RequestLimits
+from bythebook.operate.access.gate import RequestLimits
 from bythebook.settings import Settings
 
 ANSWERED = "How do ROS 2 nodes communicate?"

@@ -29,7 +29,7 @@ from tests.contracts.test_access import (
 from bythebook.bootstrap import Core
 from bythebook.http.app import Service
 from bythebook.http.contracts import health
-from bythebook.operate.gate import RequestLimits
+from bythebook.operate.access.gate import RequestLimits
 from bythebook.settings import Settings
 
 THROUGH_A_PROXY = {

@@ -33,7 +33,7 @@ from bythebook.bootstrap.times import ServiceTimes
 from bythebook.domain.records import KeyTerms
 from bythebook.errors import InputError
 from bythebook.http.app import Service
-from bythebook.operate.gate import RequestLimits
+from bythebook.operate.access.gate import RequestLimits
 from bythebook.settings import Settings
 
 NOTHING = {"question": ""}  # 422 for those who are let in, at no cost

@@ -36,7 +36,7 @@ from bythebook.cli import app, assisting
 from bythebook.domain.records import KeyTerms, QueryEntry
 from bythebook.errors import ModelFailed
 from bythebook.http.mcp_api.server import make_server
-from bythebook.operate.gate import RequestLimits
+from bythebook.operate.access.gate import RequestLimits
 from bythebook.operate.journal import Journal
 
 pytestmark = pytest.mark.anyio

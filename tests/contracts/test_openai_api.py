@@ -28,7 +28,7 @@ from bythebook.http.app import Service
 from bythebook.http.contracts.query import REFUSAL_MESSAGES
 from bythebook.http.openai_api.footnotes import FootnotedText, remove_footnotes
 from bythebook.http.openai_api.requests import LIBRARY, CompletionRequest, to_question
-from bythebook.operate.gate import RequestLimits
+from bythebook.operate.access.gate import RequestLimits
 from bythebook.operate.journal import Journal
 
 QUESTION = "How do ROS 2 nodes communicate?"

@@ -36,7 +36,7 @@ from bythebook.bootstrap import Core
 from bythebook.domain.books import Book, Chunk, Unit
 from bythebook.errors import EmbedderFailed, StoreFailed
 from bythebook.http.app import Service, create_app
-from bythebook.operate.gate import RequestLimits
+from bythebook.operate.access.gate import RequestLimits
 
 HERON = "The grey heron stands still in shallow water."
 SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)

@@ -24,7 +24,7 @@ from bythebook.domain.answers import Hit
 from bythebook.domain.books import Document, Section
 from bythebook.errors import EmbedderFailed
 from bythebook.http.app import Service
-from bythebook.operate.gate import RequestLimits
+from bythebook.operate.access.gate import RequestLimits
 
 QUESTION = "How do ROS 2 nodes communicate?"
 PAGE = f"/read/{SAMPLE}/ros2-fundamentals/nodes-and-topics"

@@ -28,13 +28,13 @@ from bythebook.http.access.client_address import Network
 from bythebook.http.app import Service
 from bythebook.http.contracts.health import Check
 from bythebook.http.pages.machines.listing import Listing
+from bythebook.operate.access.gate import Gate, RequestLimits
+from bythebook.operate.access.keyring import KeyRing
 from bythebook.operate.alerts import Alerts, Watch
 from bythebook.operate.answer_queue import AnswerQueue
 from bythebook.operate.answerer import Answerer
-from bythebook.operate.gate import Gate, RequestLimits
 from bythebook.operate.insight import Insight
 from bythebook.operate.journal import Journal
-from bythebook.operate.keyring import KeyRing
 from bythebook.operate.model_watch import ModelWatch
 from bythebook.operate.soundness import Soundness
 from bythebook.operate.upkeep import Upkeep

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bythebook.operate.latest_keys import KEY_TIMES, KeyTimes
+from bythebook.operate.access.latest_keys import KEY_TIMES, KeyTimes
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,9 @@ from bythebook.http.wire.draining import Draining
 from bythebook.http.wire.problems import Shape, install_problems
 from bythebook.http.wire.request_log import RequestLog
 from bythebook.http.wire.room import require_room
+from bythebook.operate.access.gate import Gate
 from bythebook.operate.answerer import Answerer
 from bythebook.operate.conversation import Conversations
-from bythebook.operate.gate import Gate
 from bythebook.operate.insight import Insight
 from bythebook.ports import FeedbackStore, Metrics, Threads
 

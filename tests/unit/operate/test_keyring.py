@@ -15,8 +15,8 @@ from bythebook.domain.records import (
     new_secret,
 )
 from bythebook.errors import RecordsFailed, Unauthorized
-from bythebook.operate.keyring import KeyRing
-from bythebook.operate.latest_keys import KEY_TIMES, KeyTimes
+from bythebook.operate.access.keyring import KeyRing
+from bythebook.operate.access.latest_keys import KEY_TIMES, KeyTimes
 
 pytestmark = pytest.mark.anyio
 START = datetime(2026, 1, 1, tzinfo=UTC)

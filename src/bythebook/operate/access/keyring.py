@@ -7,7 +7,7 @@ from uuid import UUID
 
 from bythebook.domain.records import ApiKey, key_hash, key_prefix
 from bythebook.errors import RecordsFailed, Unauthorized
-from bythebook.operate.latest_keys import KEY_TIMES, KeyTimes, KnownKeys, LatestKeys
+from bythebook.operate.access.latest_keys import KEY_TIMES, KeyTimes, KnownKeys, LatestKeys
 from bythebook.ports import KeyStore
 
 _UNKNOWN = "The key is unknown, revoked or expired."

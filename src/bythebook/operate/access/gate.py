@@ -6,7 +6,7 @@ from uuid import UUID
 from bythebook.domain.access import Allowance, Caller, Window, network_of
 from bythebook.domain.records import ApiKey, KeyScope
 from bythebook.errors import Forbidden, TooManyRequests, Unauthorized
-from bythebook.operate.keyring import KeyRing
+from bythebook.operate.access.keyring import KeyRing
 from bythebook.ports import Limiter, Metrics
 
 
