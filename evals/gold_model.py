@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.adapters.model_stub import Answer, answer_text, read_sentences
+from tests.adapters.providers.model_stub import Answer, answer_text, read_sentences
 
 from bythebook.evaluate.sets import EvalQuestion
 

@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pydantic import SecretStr
-from tests.adapters.model_stub import KEY, serve_model
-from tests.adapters.real_model import MODEL, serve_file, serve_smollm2
+from tests.adapters.providers.model_stub import KEY, serve_model
+from tests.adapters.providers.real_model import MODEL, serve_file, serve_smollm2
 from tests.faults.patience import with_policy
 
 from bythebook.adapters.providers.resilience import Policy

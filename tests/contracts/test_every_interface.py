@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 from anyio.from_thread import start_blocking_portal
 from tests.conftest import SAMPLE
-from tests.contracts.test_mcp import connect
-from tests.contracts.test_openai_api import client_of, quotes_of, user, verdict
+from tests.contracts.clients.test_mcp import connect
+from tests.contracts.clients.test_openai_api import client_of, quotes_of, user, verdict
 
 from bythebook import AsyncBook
 from bythebook.bootstrap import Core

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 from pydantic import SecretStr
-from tests.adapters.model_stub import KEY
+from tests.adapters.providers.model_stub import KEY
 from tests.conftest import free_port, serve_core
 from tests.contracts.test_chat_stream import parse_events
 from tests.faults.patience import with_policy

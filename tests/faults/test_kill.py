@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.adapters.small_books import core_over, find, generations, publish
+from tests.adapters.stores.small_books import core_over, find, generations, publish
 
 from bythebook.bootstrap import Core
 from bythebook.errors import BusyBook

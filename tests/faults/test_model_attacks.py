@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from tests.adapters.model_stub import serve_model
+from tests.adapters.providers.model_stub import serve_model
 from tests.faults.attacks import known
 from tests.faults.attacks.attack import Channel
 from tests.faults.attacks.lists import load_attacks

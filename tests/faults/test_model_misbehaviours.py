@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.adapters.model_stub import KEY, Answer, ModelStub, answer_text, serve_model
+from tests.adapters.providers.model_stub import KEY, Answer, ModelStub, answer_text, serve_model
 from tests.faults.model_service import (
     MODEL_NAME,
     PATIENT,

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from tests.adapters.model_stub import KEY, Answer, ModelStub, serve_model
+from tests.adapters.providers.model_stub import KEY, Answer, ModelStub, serve_model
 from tests.faults.model_service import MODEL_NAME, READY_SECONDS, ask, serve_with_model
 from tests.faults.served import HIGH_LIMITS, library_of, serve_folder
 from tests.faults.test_model_misbehaviours import GOOD, QUESTION

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.adapters.model_stub import KEY, Answer, ModelStub, answer_text, serve_model
+from tests.adapters.providers.model_stub import KEY, Answer, ModelStub, answer_text, serve_model
 from tests.faults.model_service import MODEL_NAME, READY_SECONDS, WAYS, ServiceReply, ask
 from tests.faults.served import HIGH_LIMITS, library_of, serve_folder
 from tests.faults.test_model_misbehaviours import GOOD, MISBEHAVIOURS, QUESTION

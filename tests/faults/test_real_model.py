@@ -10,7 +10,7 @@ import httpx
 import pytest
 from evals.llm import open_core, run_gold, run_offline
 from evals.llm_answers import Case, ask
-from tests.adapters.real_model import MODEL, serve_smollm2
+from tests.adapters.providers.real_model import MODEL, serve_smollm2
 from tests.faults.model_service import ModelService, ServiceReply, serve_with_model
 
 from bythebook.adapters.providers.resilience import Policy

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 from tests.conftest import free_port
-from tests.contracts.test_access import bearer
-from tests.contracts.test_limits import processes
+from tests.contracts.access.test_access import bearer
+from tests.contracts.access.test_limits import processes
 from tests.records.conftest import Place
 
 from bythebook.bootstrap import Core

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.adapters.model_stub import KEY
+from tests.adapters.providers.model_stub import KEY
 from tests.faults.attacks.attack import Aim, Attack, Channel, Say, Topic
 
 CHANNELS: tuple[Channel, ...] = ("page", "selection", "question", "history")

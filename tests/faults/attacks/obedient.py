@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.adapters.model_stub import Answer, answer_text, read_sentences
+from tests.adapters.providers.model_stub import Answer, answer_text, read_sentences
 from tests.faults.attacks.attack import Attack, Say, Topic
 
 _FENCE = re.compile(r"<\w{8} [^>]*>")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from tests.adapters.model_stub import KEY, ModelStub
+from tests.adapters.providers.model_stub import KEY, ModelStub
 from tests.conftest import free_port
 from tests.contracts.test_chat_stream import parse_events
 from tests.faults.attacks.attack import CLEAN, IN_BOOK, VAULT, Attack, Channel, pieces, words
