@@ -183,10 +183,10 @@ def measure_question(
 
 def _answers(passage: Passage, candidate: Candidate, wanted: list[str]) -> bool:
     text = plain(passage.chunk.text[candidate.unit.start : candidate.unit.end])
-    return any(text and (text in one or one in text) and _near(text, one) for one in wanted)
+    return any(text and (text in one or one in text) and _is_near(text, one) for one in wanted)
 
 
-def _near(one: str, other: str) -> bool:
+def _is_near(one: str, other: str) -> bool:
     return min(len(one), len(other)) >= 0.5 * max(len(one), len(other))
 
 

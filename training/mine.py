@@ -32,7 +32,9 @@ def mine_near_misses(
                 yield earlier[example.text]
                 continue
             others = [
-                p for p in retrieve_passages(example.text, book_id, core) if _elsewhere(p, example)
+                p
+                for p in retrieve_passages(example.text, book_id, core)
+                if _is_elsewhere(p, example)
             ]
             if others:
                 yield _over(chooser.choice(others[:3]), example)
@@ -60,7 +62,7 @@ def retrieve_passages(question: str, book_id: str, core: Core) -> tuple[Passage,
     return asyncio.run(find_passages(make_plan(Question(question, Scope(book_id))), core))
 
 
-def _elsewhere(passage: Passage, example: Example) -> bool:
+def _is_elsewhere(passage: Passage, example: Example) -> bool:
     """Say whether a passage neither overlaps the one that answers nor has the answer's words."""
     text, own = plain(passage.chunk.text), plain(example.passage)
     if text in own or own in text or _shares_sentence(text, example):

@@ -12,9 +12,9 @@ from bythebook.ask.read.confidence import (
     DIGITS,
     confidence_metrics,
     diversity,
+    keep_near,
     measure_confidence,
     merge_duplicates,
-    near_enough,
     similarities,
 )
 from bythebook.ask.read.verdict import CLEAR_FROM, SURE_FROM
@@ -88,7 +88,7 @@ def test_thresholds_go_by_the_scores_that_are_shown(values: list[float], least: 
     metrics = confidence_metrics(make_answered(given), None)
     assert [round(score, DIGITS) for score in scores] == scores
     assert round(metrics.average_similarity, DIGITS) == metrics.average_similarity
-    assert len(near_enough(given, least)) == sum(score >= least for score in scores)
+    assert len(keep_near(given, least)) == sum(score >= least for score in scores)
 
 
 # Levels
@@ -200,17 +200,17 @@ def test_no_index_is_asked_where_there_are_no_pairs(given: tuple[Passage, ...]) 
 
 def test_without_a_least_similarity_all_passages_stay() -> None:
     given = passages(0.9, 0.0)
-    assert near_enough(given, None) == given
+    assert keep_near(given, None) == given
 
 
 @given(RELEVANCES, st.floats(0, 1))
 def test_passages_below_the_least_similarity_go(values: list[float], least: float) -> None:
     given = passages(*values)
-    kept = near_enough(given, least)
+    kept = keep_near(given, least)
     assert [one for one in given if one in kept] == list(kept)
     assert all(score >= least for score in similarities(kept))
     assert all(score < least for score in similarities([one for one in given if one not in kept]))
 
 
 def test_a_selection_is_always_similar_enough() -> None:
-    assert near_enough([SELECTION], 1.0) == (SELECTION,)
+    assert keep_near([SELECTION], 1.0) == (SELECTION,)

@@ -89,10 +89,10 @@ def _find_damage_without_sums(folder: Path, book: Book, *, deep: bool) -> list[D
     needed = ("report.json", "shard/term_counts.json", "shard/chunk_ids.txt", *names)
     missing = (name for name in needed if not (folder / name).is_file())
     found += [DamagedFile(name, "is missing") for name in missing]
-    return found or (list(_unreadable(folder, files)) if deep else [])
+    return found or (list(_find_unreadable(folder, files)) if deep else [])
 
 
-def _unreadable(folder: Path, files: Sequence[str]) -> Iterator[DamagedFile]:
+def _find_unreadable(folder: Path, files: Sequence[str]) -> Iterator[DamagedFile]:
     reads: list[Callable[[], object]] = [partial(load_report, folder)]
     for file in files:
         reads += [partial(load_document, folder, file), partial(load_cuts, folder, file)]

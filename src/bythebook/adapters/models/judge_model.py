@@ -58,7 +58,7 @@ class JudgeModel:
         readings: list[list[PairReading]] = [[] for _ in passages]
         for (number, part), values in zip(pairs, read, strict=True):
             readings[number].append(_reading(part, *values, len(passages[number].chunk.units)))
-        return [_together(found) for found in readings]
+        return [_combine_windows(found) for found in readings]
 
     def _parts(self, text: str, passage: Passage) -> Iterator[Pair]:
         chunk = passage.chunk
@@ -143,7 +143,7 @@ def _best_span(pair: Pair, tokens: Floats, inside: Ints) -> tuple[float, tuple[i
     return best, (int(pair.starts[inside[first]]), int(pair.ends[inside[last]]))
 
 
-def _together(parts: Sequence[PairReading]) -> PairReading:
+def _combine_windows(parts: Sequence[PairReading]) -> PairReading:
     """Take the best of each of several windows on one passage."""
     best = max(parts, key=lambda part: part.span)
     return PairReading(

@@ -95,7 +95,7 @@ class QdrantIndex:
                 if self._folder.newest(book).generation == known.generation:
                     raise _make_missing_error(book) from error
             except (ValueError, KeyError, TypeError, IndexError) as error:
-                raise _unreadable_book_error(book) from error
+                raise _make_unreadable_error(book) from error
 
     async def _find_generation(self, book: Book) -> "_KnownGeneration":
         known = self._known.get(book.book_id)
@@ -122,7 +122,7 @@ class QdrantIndex:
         except MissingCollection as error:
             raise _make_missing_error(book) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise _unreadable_book_error(book) from error
+            raise _make_unreadable_error(book) from error
         with as_damaged(book):
             counts = await asyncio.to_thread(load_term_counts, sidecar_folder(self._folder, book))
         if counted != book.chunks:
@@ -157,7 +157,7 @@ class _KnownGeneration:
             )
 
 
-def _unreadable_book_error(book: Book) -> StoreFailed:
+def _make_unreadable_error(book: Book) -> StoreFailed:
     return StoreFailed(
         f"The data of the book {book.book_id!r} on the Qdrant server cannot be read.",
         "Ingest the book again.",

@@ -61,7 +61,7 @@ class Facts:
 
     def has_name(self, name: str) -> bool:
         """Return True if a name is in the passages, at most with another ending."""
-        plain = _simple(name)
+        plain = _simplify(name)
         if plain in self._words or plain.replace("-", "") in self._words:
             return True
         parts = plain.split("-")
@@ -149,7 +149,7 @@ def _opens_as_name(text: str, match: re.Match[str]) -> bool:
 
 def _words(text: str) -> Iterator[str]:
     for match in _NAME_WORD.finditer(text):
-        plain = _simple(match.group())
+        plain = _simplify(match.group())
         yield plain
         if "-" in plain:
             yield from plain.split("-")
@@ -158,7 +158,7 @@ def _words(text: str) -> Iterator[str]:
         yield dotted.replace(".", "").lower()
 
 
-def _simple(word: str) -> str:
+def _simplify(word: str) -> str:
     """Remove a word's case, accents and possessive."""
     word = re.sub(r"['’]s?$", "", word.replace("’", "'").removesuffix("'s"))
     letters = unicodedata.normalize("NFKD", word.casefold())

@@ -89,7 +89,7 @@ def is_stitched(text: str, pages: Sequence[QuotedPassage]) -> bool:
     parts = parts_of(text, pages)
     if len(parts) < 2 or all(part.is_whole for part in parts):
         return False
-    return any(not _together(*pair) for pair in pairwise(parts))
+    return any(not _are_together(*pair) for pair in pairwise(parts))
 
 
 def is_stitched_over(pieces: Sequence[str], pages: Sequence[QuotedPassage]) -> bool:
@@ -99,7 +99,7 @@ def is_stitched_over(pieces: Sequence[str], pages: Sequence[QuotedPassage]) -> b
     )
 
 
-def _together(first: WordRun, second: WordRun) -> bool:
+def _are_together(first: WordRun, second: WordRun) -> bool:
     if first.page is not second.page or second.start < first.end:
         return False
     return not _SENTENCE_END.search(first.page.text[first.end : second.start])

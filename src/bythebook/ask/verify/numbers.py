@@ -156,17 +156,19 @@ def _values(match: re.Match[str], scale: int) -> set[str]:
     figures = re.sub(r"[,\u00a0\u202f]", "", match["figures"])
     if ":" in figures or figures.count(".") > 1 or len(figures) > _MOST_DIGITS:
         return {figures}
-    values = {_plain(Decimal(figures))}
+    values = {_format_plain(Decimal(figures))}
     if scale == 1 and re.fullmatch(r"\d{1,3}\.\d{3}", figures):  # a thousand, in some books
-        values.add(_plain(Decimal(figures.replace(".", ""))))
+        values.add(_format_plain(Decimal(figures.replace(".", ""))))
     return values
 
 
 def _times(value: str, scale: int) -> str:
-    return _plain(Decimal(value) * scale) if scale > 1 and _DECIMAL.fullmatch(value) else value
+    return (
+        _format_plain(Decimal(value) * scale) if scale > 1 and _DECIMAL.fullmatch(value) else value
+    )
 
 
-def _plain(value: Decimal) -> str:
+def _format_plain(value: Decimal) -> str:
     return format(value.normalize(), "f")
 
 

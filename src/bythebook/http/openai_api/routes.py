@@ -100,7 +100,7 @@ def _models_router(answerer: Answerer) -> APIRouter:
 
     async def list_readable(request: Request) -> ModelList:
         readable = context_of(request).caller.readable
-        return to_models(await asyncio.to_thread(_readable, answerer, readable))
+        return to_models(await asyncio.to_thread(_list_readable, answerer, readable))
 
     @router.get(
         MODELS,
@@ -128,7 +128,7 @@ def _models_router(answerer: Answerer) -> APIRouter:
     return router
 
 
-def _readable(answerer: Answerer, readable: tuple[str, ...] | None) -> list[Book]:
+def _list_readable(answerer: Answerer, readable: tuple[str, ...] | None) -> list[Book]:
     try:
         return list(readable_books(answerer.ports.library, None, readable))
     except (NoBooks, UnknownBook):

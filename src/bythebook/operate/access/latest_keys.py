@@ -81,7 +81,7 @@ class LatestKeys:
             await asyncio.sleep(max(0.0, self._read.began + self._times.pace - called))
         known = await self._wait_for_read_after(called)
         if known.began < called:
-            raise _unreadable()
+            raise _make_unreadable_error()
         return known
 
     async def _wait_for_read_after(self, moment: float) -> KnownKeys:
@@ -129,11 +129,11 @@ class LatestKeys:
         if not read.task.done():
             await asyncio.wait({read.task}, timeout=max(0.0, left))
         if not read.task.done():
-            raise _unreadable()
+            raise _make_unreadable_error()
         return read.task.result()
 
 
-def _unreadable() -> RecordsFailed:
+def _make_unreadable_error() -> RecordsFailed:
     return RecordsFailed("The keys cannot be read.", "Try again.")
 
 
