@@ -33,7 +33,7 @@ from bythebook.http.pages.home import pages_router
 from bythebook.http.pages.machines.listing import Listing
 from bythebook.http.wire.context import ContextMiddleware
 from bythebook.http.wire.draining import Draining
-from bythebook.http.wire.problems import Shape, install_problems
+from bythebook.http.wire.problem_handlers import Shape, install_problems
 from bythebook.http.wire.request_log import RequestLog
 from bythebook.http.wire.room import require_room
 from bythebook.operate.access.gate import Gate

@@ -136,6 +136,12 @@ def _call_of(context: _Context) -> ToolCall:
     return ToolCall(known.caller, known.request_id)
 
 
+def _describe_resource(one: resources.BookResource) -> types.Resource:
+    return types.Resource(
+        uri=one.uri, name=one.name, description=one.description, mime_type=one.mime_type
+    )
+
+
 def _resource_handlers(tools: BookTools) -> dict[str, Any]:
     async def list_resources(
         context: _Context, params: types.PaginatedRequestParams | None
@@ -145,15 +151,7 @@ def _resource_handlers(tools: BookTools) -> dict[str, Any]:
             raise MCPError(types.INVALID_PARAMS, "cursor: not one that this server gave.")
         found, following = await resources.list_resources(tools, _call_of(context), int(cursor))
         return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=one.uri,
-                    name=one.name,
-                    description=one.description,
-                    mime_type=one.mime_type,
-                )
-                for one in found
-            ],
+            resources=[_describe_resource(one) for one in found],
             next_cursor=None if following is None else str(following),
         )
 
