@@ -91,7 +91,7 @@ attack: $(VENV)/run.done ## Attack a started service in every known way, and pri
 
 retrievers: $(VENV)/dev.done ## Test the retrievers with LangChain and LlamaIndex, installed into build/retrievers
 	$(BIN)/pip install --quiet --upgrade --require-hashes --target build/retrievers -r requirements/retrievers.txt
-	PYTHONPATH=build/retrievers $(BIN)/pytest tests/contracts/test_retrievers.py $(ARGS)
+	PYTHONPATH=build/retrievers $(BIN)/pytest tests/contracts/clients/test_retrievers.py $(ARGS)
 
 lock: ## Choose the newest versions again (needs uv)
 	for name in run setup dev retrievers; do uv pip compile --quiet --upgrade --universal --python-version 3.11 \

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.adapters.model_stub import Answer, answer_text, numbered_sentences
+from tests.adapters.providers.model_stub import Answer, answer_text, read_sentences
 
 from bythebook.evaluate.sets import EvalQuestion
 
@@ -30,7 +30,7 @@ class GoldModel:
             return Answer(json.dumps({"question": question, "parts": []}))
         if form == "opinion":
             return Answer('{"answers": true}')
-        sentences = {n: _collapse_spaces(text) for n, text in numbered_sentences(prompt).items()}
+        sentences = {n: _collapse_spaces(text) for n, text in read_sentences(prompt).items()}
         for gold in map(_collapse_spaces, self._golds.get(question, ())):
             if numbers := _find_numbers(gold, sentences):
                 self.shown = True

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from bythebook.ask.guard import neutral
+from bythebook.ask.guard import neutralize
 from bythebook.domain.sentences import split_sentences
 from evals.sets.json_lines import Row, read_json_lines
 
@@ -22,7 +22,7 @@ _HERE = Path(__file__).parent
 
 def is_kept_from_model(text: str) -> bool:
     """Return True if the guard removes any of a book's text."""
-    return neutral(text, ASKED) != text
+    return neutralize(text, ASKED) != text
 
 
 def read_sentences(folder: Path) -> Iterator[str]:
@@ -44,7 +44,7 @@ def measure_lists() -> None:
     questions = [one["text"] for one in harmless if one["kind"] == "question"]
     sentences = [one["text"] for one in harmless if one["kind"] != "question"]
     print_share(
-        "readers' questions changed", sum(neutral(q) != q for q in questions), len(questions)
+        "readers' questions changed", sum(neutralize(q) != q for q in questions), len(questions)
     )
     print_share(
         "harmless book sentences kept from a model",

@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pydantic import SecretStr
-from tests.adapters.model_stub import KEY, serving_model
-from tests.adapters.real_model import MODEL, serving, serving_smollm2
+from tests.adapters.providers.model_stub import KEY, serve_model
+from tests.adapters.providers.real_model import MODEL, serve_file, serve_smollm2
 from tests.faults.patience import with_policy
 
 from bythebook.adapters.providers.resilience import Policy
@@ -77,7 +77,7 @@ def run_real(
     """Ask all questions with the real model, one after another, and report after each."""
     name = path.stem if path else MODEL
     server: AbstractContextManager[str] = (
-        serving(path, threads=threads) if path else serving_smollm2()
+        serve_file(path, threads=threads) if path else serve_smollm2()
     )
     with server as url, open_core(folder, url, name, PATIENT, own_words=own_words) as core:
 
@@ -115,7 +115,7 @@ def run_gold(
 ) -> list[tuple[Case, bool]]:
     """Ask with the scripted model; with each case, return whether the gold passage reached the model."""
     model = GoldModel(questions, reworded=reworded)
-    with serving_model() as stub, open_core(folder, stub.url, "gold") as core:
+    with serve_model() as stub, open_core(folder, stub.url, "gold") as core:
         stub.will(model)
 
         async def ask_every() -> list[tuple[Case, bool]]:

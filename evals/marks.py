@@ -148,13 +148,13 @@ def open_chromium() -> Iterator["Page"]:
 @contextmanager
 def serve_sample() -> Iterator[str]:
     """Serve the sample book for a with block."""
-    from tests.conftest import free_port, serving
+    from tests.conftest import free_port, serve_core
 
     with tempfile.TemporaryDirectory() as folder:
         given = Settings(data_dir=Path(folder), port=free_port(), limit_ip=0, limit_session=0)
         core = Core(given)
         asyncio.run(ingest(IngestOrder(str(sample_book()), BOOK), core.ingest, lambda _: None))
-        with serving(core) as server:
+        with serve_core(core) as server:
             yield server.url
         core.close()
 

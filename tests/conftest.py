@@ -119,17 +119,17 @@ def sample_core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
 @pytest.fixture(scope="session")
 def client(sample_core: Core) -> Iterator[httpx.Client]:
     """A client of a real server that serves the sample book."""
-    with serving(sample_core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+    with serve_core(sample_core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         yield client
 
 
-def serving(core: Core) -> "serving_service":
+def serve_core(core: Core) -> "serve":
     """Serve a core, for the length of a with block."""
-    return serving_service(core.service(), core.settings.port)
+    return serve(core.service(), core.settings.port)
 
 
 @dataclass
-class serving_service:  # noqa: N801 - reads as a verb
+class serve:  # noqa: N801 - it is called like a function
     """Serve what stands behind the application by uvicorn in a thread, for the length of a with block."""
 
     service: Service

@@ -61,7 +61,7 @@ class RedisServer:
 
 
 @contextmanager
-def running_redis(folder: Path) -> Iterator[RedisServer]:
+def run_redis(folder: Path) -> Iterator[RedisServer]:
     """Run a server for the length of a with block; never missing in CI."""
     if shutil.which("redis-server") is None:
         if os.environ.get("CI"):

@@ -166,12 +166,12 @@ def _type(value: Schema) -> str:
 
 def _limits(value: Schema) -> str:
     parts = [value, *value.get("anyOf", ())]
-    found = [_bound(part, *bound) for part in parts for bound in BOUNDS]
+    found = [_describe_bounds(part, *bound) for part in parts for bound in BOUNDS]
     blank = ["not blank"] if any(part.get("pattern") == r"\S" for part in parts) else []
     return ", ".join([*filter(None, found), *blank])
 
 
-def _bound(part: Schema, least: str, most: str, what: str) -> str:
+def _describe_bounds(part: Schema, least: str, most: str, what: str) -> str:
     match part.get(least), part.get(most):
         case None, None:
             return ""

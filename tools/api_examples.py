@@ -244,7 +244,7 @@ def steady(reply: httpx.Response) -> object:
         ours = (line for line in reply.text.splitlines() if line.startswith("# HELP bythebook"))
         return "\n".join([*ours, "..."])
     if not reply.headers["content-type"].startswith("text/event-stream"):
-        return steadied(reply.json())
+        return steady_values(reply.json())
     lines = reply.text.splitlines(keepends=True)
     return "".join(_steady_line(line) for line in lines)
 
@@ -253,22 +253,22 @@ def _steady_line(line: str) -> str:
     name, _, data = line.partition(": ")
     if name != "data" or data.startswith("[DONE]"):
         return line
-    return f"data: {json.dumps(steadied(json.loads(data)), ensure_ascii=False)}\n"
+    return f"data: {json.dumps(steady_values(json.loads(data)), ensure_ascii=False)}\n"
 
 
-def steadied(value: Any, name: str = "") -> Any:
+def steady_values(value: Any, name: str = "") -> Any:
     """Put fixed values for times, and round scores, whose last digits differ by processor."""
     if name in STEADY and value is not None:
         return STEADY[name]
     if isinstance(value, dict):
-        return {key: steadied(part, key) for key, part in value.items()}
+        return {key: steady_values(part, key) for key, part in value.items()}
     if isinstance(value, list):
-        return [steadied(part) for part in value]
+        return [steady_values(part) for part in value]
     return round(value, 2) if isinstance(value, float) else value
 
 
 @asynccontextmanager
-async def calling(folder: Path, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(folder: Path, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
     """Run the application over a data folder, and give a client of it."""
     unlimited = {"limit_key": 0, "limit_session": 0, "limit_ip": 0}
     core = Core(Settings(data_dir=folder, public_url=URL, _env_file=None, **unlimited | settings))
@@ -297,29 +297,29 @@ async def record(folder: Path) -> dict[str, Any]:
     found = await suggest("physical-ai", core.suggest, wanted=2)
     core.suggestions.keep(core.library.book("physical-ai"), found)
     core.close()
-    async with calling(full) as client:
+    async with open_client(full) as client:
         await _answers(recorder, client)
         await _author(recorder, client)
         await recorder.take(client, UNKNOWN_THINGS, 404)
         await recorder.take(client, INVALID, 422)
         await recorder.take(client, (completion("Not valid", QUESTION, n=2),), 400)
         await recorder.take(client, tuple(map(too_large, POSTS)), 413)
-    async with calling(full, limit_ip=1) as client:
+    async with open_client(full, limit_ip=1) as client:
         await client.post("/ask", json={"question": QUESTION})
         await recorder.take(client, each((*CONTRACTS, METRICS, *AUTHORS), "Too many requests"), 429)
-    async with calling(empty) as client:
+    async with open_client(empty) as client:
         asking = tuple(route for route in POSTS if route != "POST /feedback")
         await recorder.take(client, each(asking, "No book yet"), 503)
         search = Shot("GET /search", "No book yet", query={"q": QUESTION})
         await recorder.take(client, (search, Shot("GET /suggestions", "No book yet")), 503)
         await recorder.take(client, each(("GET /readyz",), "No book yet"), 503)
-    async with calling(full, database_url="postgresql://nobody@127.0.0.1:1/nothing") as client:
+    async with open_client(full, database_url="postgresql://nobody@127.0.0.1:1/nothing") as client:
         records = tuple(route for route in CONTRACTS if "session" in route or "feedback" in route)
         records += MODELS
         await recorder.take(client, each((*records, METRICS, *AUTHORS), "No database"), 503)
         await recorder.take(client, each(("GET /health",), "No database"), 200)
     key = await make_key(full)
-    async with calling(full) as client:
+    async with open_client(full) as client:
         await recorder.take(client, each((*CONTRACTS, METRICS, *AUTHORS), "No key"), 401)
         shots = each(CONTRACTS, "Wrong origin", Authorization=f"Bearer {key}", Origin=ELSEWHERE)
         await recorder.take(client, shots, 403)
@@ -335,7 +335,7 @@ async def record(folder: Path) -> dict[str, Any]:
 
 async def _answers(recorder: Recorder, client: httpx.AsyncClient) -> None:
     for shot in ANSWERS:
-        await recorder.take(client, (shot,), _expected(shot))
+        await recorder.take(client, (shot,), _expected_status(shot))
         await asyncio.sleep(0.3 if shot.route == "POST /ask" else 0)  # until it is in the log
 
 
@@ -351,7 +351,7 @@ async def _author(recorder: Recorder, client: httpx.AsyncClient) -> None:
     await recorder.take(client, (Shot(PASSAGES, "No such question"),), 404)
 
 
-def _expected(shot: Shot) -> int:
+def _expected_status(shot: Shot) -> int:
     return 204 if shot.route in {"DELETE /session/{session_id}", "POST /feedback"} else 200
 
 

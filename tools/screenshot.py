@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from tests.browser.browser import chromium
-from tools.attack.service import BOOK, attacked, run_command
+from tools.attack.service import BOOK, run_command, serve_attacked
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "reader.png"
 MOST_BYTES = 200_000
@@ -20,7 +20,7 @@ def main() -> None:
         ingested = run_command(folder, "ingest", "examples/book", "--book", BOOK)
         if ingested.returncode:
             sys.exit(ingested.stderr)
-        with attacked(folder) as service, chromium() as browser:
+        with serve_attacked(folder) as service, chromium() as browser:
             page = browser.new_page(viewport={"width": 1280, "height": 720})
             page.goto(f"http://127.0.0.1:{service.port}{PAGE}")
             field = page.locator("bythebook-ask textarea, bythebook-ask input[type=text]").first

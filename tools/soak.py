@@ -75,8 +75,8 @@ class Result:
 
     def line(self) -> str:
         """Say it in one line."""
-        told = {**self.length, **self.figures}
-        figures = "; ".join(f"{name}: {value}" for name, value in told.items())
+        values = {**self.length, **self.figures}
+        figures = "; ".join(f"{name}: {value}" for name, value in values.items())
         verdict = "ok" if self.passed else f"VIOLATION: {self.violation}"
         return f"{self.name:<14} {self.seconds:>6.0f} s  {verdict}  {figures}"
 
@@ -86,22 +86,22 @@ def run(series: Series) -> Result:
     length = {name: os.environ.get(name, value) for name, value in series.length.items()}
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="bythebook-soak-") as folder:
-        told = Path(folder) / "told.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "-s", series.test, f"--junitxml={told}"]
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-s", series.test, f"--junitxml={report}"]
         command += ["-o", "junit_family=xunit1"]  # the one that has room for figures
         code = subprocess.run(command, cwd=ROOT, env={**os.environ, **length}, check=False)
-        figures, violation = _read(told)
+        figures, violation = _read(report)
     if code.returncode and not violation:
         violation = f"pytest ended with {code.returncode}"
     taken = round(time.monotonic() - started, 1)
     return Result(series.name, not violation, taken, length, figures, violation)
 
 
-def _read(told: Path) -> tuple[dict[str, str], str]:
+def _read(report: Path) -> tuple[dict[str, str], str]:
     """Read what a test recorded, and the first line of what went wrong; a skip is wrong too."""
-    if not told.exists():
-        return {}, "pytest told nothing"
-    tree = ET.parse(told)  # noqa: S314 - written by our own test just now
+    if not report.exists():
+        return {}, "pytest reported nothing"
+    tree = ET.parse(report)  # noqa: S314 - written by our own test just now
     figures = {one.attrib["name"]: one.attrib["value"] for one in tree.iter("property")}
     for kind in ("failure", "error", "skipped"):
         for found in tree.iter(kind):

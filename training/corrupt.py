@@ -145,7 +145,7 @@ def swap_roles(text: str, _others: Sequence[str], chooser: random.Random) -> Edi
     match = chooser.choice(found)
     first, second = match["one"], match["other"]
     if match.start() == 0:
-        first = first if first[1:2].isupper() or first.startswith("`") else _lower(first)
+        first = first if first[1:2].isupper() or first.startswith("`") else _lower_first(first)
         second = second[:1].upper() + second[1:]
     swapped = second + match["between"] + first
     if match.re is _COURSE:
@@ -157,7 +157,7 @@ def swap_reason(text: str, _others: Sequence[str], _chooser: random.Random) -> E
     """Give the reason as the result and the result as the reason."""
     if not (match := _REASON.match(text)):
         return None
-    why, what = match["why"], _lower(match["what"])
+    why, what = match["why"], _lower_first(match["what"])
     return Edit(f"{why[:1].upper()}{why[1:]} because {what}{match['end']}", "roles", two_way=True)
 
 
@@ -193,7 +193,7 @@ def invent_reason(text: str, others: Sequence[str], chooser: random.Random) -> E
     if not fit or not text.endswith("."):
         return None
     link = chooser.choice((" because ", ", which is why ", ", so that ", " although "))
-    return Edit(text[:-1] + link + _lower(chooser.choice(fit)), "splice")
+    return Edit(text[:-1] + link + _lower_first(chooser.choice(fit)), "splice")
 
 
 CORRUPTIONS: tuple[tuple[float, Way], ...] = (
@@ -227,7 +227,7 @@ def rephrase(text: str, chooser: random.Random) -> str:
             new = chooser.choice([new for old, new in same_words() if old == match.group().lower()])
             changed = _replace(changed, match.span(), _like(match.group(), new))
     if chooser.random() < 0.3:
-        changed = chooser.choice(_NEUTRAL_BEFORE) + _lower(changed)
+        changed = chooser.choice(_NEUTRAL_BEFORE) + _lower_first(changed)
     elif chooser.random() < 0.2 and changed.endswith("."):
         changed = changed[:-1] + chooser.choice(_NEUTRAL_AFTER) + "."
     return changed
@@ -274,7 +274,7 @@ def _like(old: str, new: str) -> str:
     return new[:1].upper() + new[1:] if old[:1].isupper() else new
 
 
-def _lower(text: str) -> str:
+def _lower_first(text: str) -> str:
     """Write a sentence's first letter small, unless the first word is a name."""
     first = text.partition(" ")[0]
     common = re.fullmatch(

@@ -52,7 +52,7 @@ def units_of_span(units: Sequence[tuple[int, int]], span: tuple[int, int]) -> tu
     return tuple(n for n, (start, end) in enumerate(units) if start < span[1] and span[0] < end)
 
 
-def cropped(example: Example, chooser: random.Random) -> Example:
+def crop(example: Example, chooser: random.Random) -> Example:
     """Leave out sentences by chance, though none of the evidence.
 
     Readers select a sentence or two, and passages that lack their answer are shorter by it: how much

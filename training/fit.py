@@ -32,8 +32,8 @@ from bythebook.evaluate.figures import auroc
 from bythebook.evaluate.run import overlaps
 from bythebook.evaluate.sets import load_questions
 from bythebook.settings import Settings
-from training.examples import Example, cropped, plain, read_prepared
-from training.mine import retrieved
+from training.examples import Example, crop, plain, read_prepared
+from training.mine import retrieve_passages
 from training.prepare import publish
 
 Matrix = NDArray[np.float64]
@@ -110,15 +110,15 @@ def from_books(asked: Sequence[Example], core: Core, readers: Readers) -> Iterat
     books = sorted({_book(example) for example in asked})
     for example in asked:
         source, kind = _source(example), "answered" if example.holds else "look_alike"
-        passages = retrieved(example.text, _book(example), core)[:READ_AT_MOST]
-        yield measured(source, kind, example, passages, readers)
+        passages = retrieve_passages(example.text, _book(example), core)[:READ_AT_MOST]
+        yield measure_question(source, kind, example, passages, readers)
         rest = without_answer(example, passages)
         if example.holds and rest and chooser.random() < 0.4:
-            yield measured(source, "withheld", example, rest, readers)
+            yield measure_question(source, "withheld", example, rest, readers)
         if example.holds and chooser.random() < 0.25:
             other = chooser.choice([name for name in books if name != _book(example)])
-            passages = retrieved(example.text, other, core)[:READ_AT_MOST]
-            yield measured(source, "foreign", example, passages, readers)
+            passages = retrieve_passages(example.text, other, core)[:READ_AT_MOST]
+            yield measure_question(source, "foreign", example, passages, readers)
 
 
 def without_answer(example: Example, passages: Sequence[Passage]) -> list[Passage]:
@@ -143,7 +143,7 @@ def from_sample(core: Core, readers: Readers) -> Iterator[Measured]:
     """Ask the sample book its dev questions."""
     for question in load_questions(ROOT / "evals" / "sample-book.jsonl"):
         if question.split == "dev":
-            passages = retrieved(question.question, "sample", core)[:READ_AT_MOST]
+            passages = retrieve_passages(question.question, "sample", core)[:READ_AT_MOST]
             measures = readers.measures(question.question, passages)
             found = measures.candidates()
             texts = [passages[c.passage].chunk.text[c.unit.start : c.unit.end] for c in found]
@@ -156,15 +156,15 @@ def from_passages(asked: Sequence[Example], readers: Readers) -> Iterator[Measur
     """Ask questions of their passage as a selection, whole or in part: readers select a sentence or a page."""
     chooser = random.Random(SEED)
     for whole in chooser.sample(list(asked), min(MOST, len(asked))):
-        example = cropped(whole, chooser) if chooser.random() < CROPPED else whole
+        example = crop(whole, chooser) if chooser.random() < CROPPED else whole
         kind = "answered" if example.holds else "look_alike"
         passages = (selection_passage(example.passage),)
-        found = measured(_source(example), kind, example, passages, readers)
+        found = measure_question(_source(example), kind, example, passages, readers)
         if found.candidates:  # a part may hold no word
             yield found
 
 
-def measured(
+def measure_question(
     source: str, kind: str, example: Example, passages: Sequence[Passage], readers: Readers
 ) -> Measured:
     """Measure a question over passages and mark the units that hold its answer."""
@@ -183,10 +183,10 @@ def measured(
 
 def _answers(passage: Passage, candidate: Candidate, wanted: list[str]) -> bool:
     text = plain(passage.chunk.text[candidate.unit.start : candidate.unit.end])
-    return any(text and (text in one or one in text) and _near(text, one) for one in wanted)
+    return any(text and (text in one or one in text) and _is_near(text, one) for one in wanted)
 
 
-def _near(one: str, other: str) -> bool:
+def _is_near(one: str, other: str) -> bool:
     return min(len(one), len(other)) >= 0.5 * max(len(one), len(other))
 
 

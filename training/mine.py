@@ -13,7 +13,7 @@ from bythebook.domain.questions import Question, Scope
 from training.examples import Example, only, plain
 
 
-def found_in_vain(
+def mine_near_misses(
     examples: Sequence[Example],
     book_id: str,
     core: Core,
@@ -31,12 +31,18 @@ def found_in_vain(
             if example.text in earlier:
                 yield earlier[example.text]
                 continue
-            others = [p for p in retrieved(example.text, book_id, core) if _elsewhere(p, example)]
+            others = [
+                p
+                for p in retrieve_passages(example.text, book_id, core)
+                if _is_elsewhere(p, example)
+            ]
             if others:
                 yield _over(chooser.choice(others[:3]), example)
 
 
-def taken_away(examples: Sequence[Example], seed: int, *, share: float = 1.0) -> Iterator[Example]:
+def remove_evidence(
+    examples: Sequence[Example], seed: int, *, share: float = 1.0
+) -> Iterator[Example]:
     """Give the same questions and claims over the same passages without what answers or supports them.
 
     Nothing in their wording tells them from those that hold, so only reading can.
@@ -51,12 +57,12 @@ def taken_away(examples: Sequence[Example], seed: int, *, share: float = 1.0) ->
                 yield replace(rest, holds=False, evidence=(), span=None, kind="taken away")
 
 
-def retrieved(question: str, book_id: str, core: Core) -> tuple[Passage, ...]:
+def retrieve_passages(question: str, book_id: str, core: Core) -> tuple[Passage, ...]:
     """Retrieve as the product does."""
     return asyncio.run(find_passages(make_plan(Question(question, Scope(book_id))), core))
 
 
-def _elsewhere(passage: Passage, example: Example) -> bool:
+def _is_elsewhere(passage: Passage, example: Example) -> bool:
     """Say whether a passage neither overlaps the one that answers nor has the answer's words."""
     text, own = plain(passage.chunk.text), plain(example.passage)
     if text in own or own in text or _shares_sentence(text, example):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.examples import Example, cropped, read, read_prepared, write
+from training.examples import Example, crop, read, read_prepared, write
 
 SEED = 20261118
 PAIRS = 8_000  # of a phase: about twenty minutes on two free cores
@@ -48,7 +48,7 @@ def phase_examples(work: Path, number: int) -> list[Example]:
         chooser = random.Random(SEED + number)
         keys = work / "run" / f"phase-{number}.keys"
         keys.write_text("\n".join(key_of(one) for one in chosen))
-        write(kept, (cropped(e, chooser) if chooser.random() < CROPPED else e for e in chosen))
+        write(kept, (crop(e, chooser) if chooser.random() < CROPPED else e for e in chosen))
     return list(read(kept))
 
 

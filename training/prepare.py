@@ -25,7 +25,7 @@ from bythebook.settings import Settings
 from training import public_sets
 from training.corrupted import Corrupter
 from training.examples import Example, read, read_prepared, write
-from training.mine import found_in_vain, taken_away
+from training.mine import mine_near_misses, remove_evidence
 from training.written import BOOKS, QUESTIONS, passages_of, read_written
 
 SEED = 20261116
@@ -50,7 +50,7 @@ def main() -> None:
         questions = given.questions / f"{book_id}.jsonl"
         if questions.exists():
             name = f"written-{book_id}"
-            known = mined_earlier(work / "examples" / f"{name}.jsonl")
+            known = load_mined(work / "examples" / f"{name}.jsonl")
             prepare = partial(prepare_written, book_id, questions, data, core, known)
             refresh(work, name, questions.read_bytes(), prepare)
     core.close()
@@ -74,10 +74,10 @@ def refresh(work: Path, name: str, source: bytes, prepare: Callable[[], Iterable
 def prepare_public(data: Path, core: Core) -> list[Example]:
     """Return the public sets, with what the retriever finds in vain for SQuAD's questions."""
     asked = list(public_sets.squad(data))
-    mined = found_in_vain(asked, "squad", core, share=0.8)
+    mined = mine_near_misses(asked, "squad", core, share=0.8)
     rest = (*public_sets.tales(data), *public_sets.covid(data), *public_sets.wice(data))
     claims = public_sets.sentences_as_claims((*asked, *rest))
-    return [*asked, *mined, *rest, *claims, *taken_away((*asked, *rest), SEED, share=0.7)]
+    return [*asked, *mined, *rest, *claims, *remove_evidence((*asked, *rest), SEED, share=0.7)]
 
 
 def prepare_written(
@@ -87,11 +87,11 @@ def prepare_written(
     if book_id in BOOKS:
         publish(core, book_id, str(data / "books" / BOOKS[book_id]))
     here = list(read_written(questions, passages_of(book_id, core)))
-    mined = found_in_vain(here, book_id, core, share=0.7, known=known)
-    return [*here, *mined, *taken_away(here, SEED)]
+    mined = mine_near_misses(here, book_id, core, share=0.7, known=known)
+    return [*here, *mined, *remove_evidence(here, SEED)]
 
 
-def mined_earlier(path: Path) -> dict[str, Example]:
+def load_mined(path: Path) -> dict[str, Example]:
     """Return what was found in vain when a file of examples was made the last time, by question."""
     if not path.exists():
         return {}

@@ -76,7 +76,7 @@ def tales(data: Path) -> Iterator[Example]:
         if others and chooser.random() < 0.5:
             other = max(
                 chooser.sample(others, min(4, len(others))),
-                key=lambda s: _shared(s, row["question"]),
+                key=lambda s: _count_shared(s, row["question"]),
             )
             yield Example(*base, other, sentences(other), holds=False, kind="retrieved")
 
@@ -95,7 +95,7 @@ def _mentions(text: str, answer: str) -> bool:
     return plain(answer).rstrip(" .") in plain(text)
 
 
-def _shared(text: str, question: str) -> int:
+def _count_shared(text: str, question: str) -> int:
     return len(set(_WORD.findall(text.lower())) & set(_WORD.findall(question.lower())))
 
 
@@ -134,7 +134,7 @@ def _covid_pair(
     others = [w for w in windows if w not in holding and not _mentions(text[slice(*w)], answer)]
     if others:
         sample = chooser.sample(others, min(8, len(others)))
-        start, end = max(sample, key=lambda w: _shared(text[slice(*w)], question))
+        start, end = max(sample, key=lambda w: _count_shared(text[slice(*w)], question))
         yield Example(
             *base, text[start:end], sentences(text[start:end]), holds=False, kind="retrieved"
         )
@@ -163,7 +163,7 @@ def wice(data: Path) -> Iterator[Example]:
                 low, high = max(needed[0] - 2, 0), needed[-1] + 3
                 kept = [n for n in range(low, high) if n < len(value["evidence"])]
                 kept = kept if len(kept) <= 10 else needed
-                passage, units = _joined([value["evidence"][n] for n in kept])
+                passage, units = _join_units([value["evidence"][n] for n in kept])
                 evidence = tuple(kept.index(n) for n in needed)
                 group = f"wice {value['meta'].get('id', value['claim'])}"
                 yield Example(
@@ -186,7 +186,7 @@ def wice(data: Path) -> Iterator[Example]:
                     )
 
 
-def _joined(parts: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+def _join_units(parts: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
     text, units = "", []
     for part in parts:
         text += " " if text else ""
@@ -215,12 +215,14 @@ def sentences_as_claims(examples: Sequence[Example]) -> Iterator[Example]:
             yield Example(*base, said, *rest, holds=True, evidence=(place,))
         elif kind < 0.67:
             left = [example.passage[s:e] for n, (s, e) in enumerate(example.units) if n != place]
-            yield Example(*base, said, example.head, *_joined(left), holds=False, kind="taken away")
-        elif changed := _changed(said, example.passage, chooser):
+            yield Example(
+                *base, said, example.head, *_join_units(left), holds=False, kind="taken away"
+            )
+        elif changed := _change_fact(said, example.passage, chooser):
             yield Example(*base, changed, *rest, holds=False, kind="changed")
 
 
-def _changed(said: str, passage: str, chooser: random.Random) -> str | None:
+def _change_fact(said: str, passage: str, chooser: random.Random) -> str | None:
     """Put another figure or name of the passage, or a made-up figure, where one stands."""
     for pattern in chooser.sample((_FIGURE, _NAME), 2):
         here = list(pattern.finditer(said))

@@ -103,7 +103,7 @@ def main() -> None:
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
     encoder = Encoder(base_weights(base, work), PREFIXES[base])
-    batches = list(make_batches(kept_lessons(work)))
+    batches = list(make_batches(choose_lessons(work)))
     tune(encoder, batches, RATES[base], work / "run" / f"embedder-{base}.pt")
     encoder.model.save_pretrained(target)
     (target / "prefixes.json").write_text(json.dumps(PREFIXES[base]._asdict()))
@@ -175,7 +175,7 @@ def save(encoder: Encoder, optimiser: torch.optim.Optimizer, step: int, last: Pa
     part.replace(last)
 
 
-def kept_lessons(work: Path) -> list[Lesson]:
+def choose_lessons(work: Path) -> list[Lesson]:
     """Return what a run reads, chosen now unless it was chosen before."""
     kept = work / "run" / "embedder.jsonl"
     if not kept.exists():

@@ -10,7 +10,7 @@ declare namespace bythebook {
     mode?: 'floating' | 'inline';
     /** Which corner, in the direction of reading. */
     corner?: 'start' | 'end';
-    /** Whether "Ask about this" appears beside selected text. */
+    /** Whether "Ask about this" appears next to selected text. */
     selection?: 'on' | 'off';
     /** Whether `/` and Ctrl-K open it. */
     shortcut?: 'on' | 'off';

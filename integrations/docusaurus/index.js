@@ -17,7 +17,7 @@ const EXAMPLE = `['${NAME}', {service: 'https://ask.example.org', book: 'my-book
 
 /**
  * Puts the widget's script into every page. Docusaurus goes from page to page without loading them
- * anew; the widget stands beside its root, so it stays, with what was asked.
+ * again; the widget stands next to its root, so it stays, with what was asked.
  *
  * @param {unknown} _context
  * @param {import('./index').Options} options

@@ -271,7 +271,7 @@ def load_settings() -> Settings:
         ) from error
 
 
-def unknown_variables() -> list[str]:
+def find_unknown_variables() -> list[str]:
     """Name BYTHEBOOK_* variables that are no settings, such as misspelt ones."""
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)

@@ -12,14 +12,10 @@ from typing import Any
 import pytest
 from redis import Redis
 from tests.conftest import free_port
-from tests.redis_server import RedisServer, running_redis
+from tests.redis_server import RedisServer, run_redis
 
-from bythebook.adapters.operations import limits_windows
-from bythebook.adapters.operations.limits_windows import (
-    PATIENCE_SECONDS,
-    MemoryWindows,
-    RedisWindows,
-)
+from bythebook.adapters.operations.limits_windows import MemoryWindows, RedisWindows
+from bythebook.bootstrap.times import ServiceTimes
 from bythebook.domain.access import Allowance, Window
 from bythebook.errors import InputError, PartFailed
 
@@ -32,22 +28,16 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a slow machine be no outage."""
-    monkeypatch.setattr(limits_windows, "PATIENCE_SECONDS", 60.0)
-
-
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with running_redis(tmp_path_factory.mktemp("redis")) as server:
+    with run_redis(tmp_path_factory.mktemp("redis")) as server:
         yield server
 
 
 @pytest.fixture
 def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
     """One that a test may stop."""
-    with running_redis(tmp_path) as server:
+    with run_redis(tmp_path) as server:
         yield server
 
 
@@ -56,13 +46,14 @@ async def windows(request: pytest.FixtureRequest) -> AsyncIterator[Windows]:
     if request.param == "memory":
         yield MemoryWindows()
         return
-    async with opened(request.getfixturevalue("redis").url) as shared:
+    async with open_windows(request.getfixturevalue("redis").url) as shared:
         yield shared
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator[RedisWindows]:
-    windows = RedisWindows(url)
+async def open_windows(url: str, *, patience_seconds: float = 60.0) -> AsyncIterator[RedisWindows]:
+    """Open windows in Redis; by default so patient that a slow machine is no outage."""
+    windows = RedisWindows(url, patience_seconds=patience_seconds)
     try:
         yield windows
     finally:
@@ -122,7 +113,7 @@ async def test_room_comes_back_in_redis_too(
     redis: RedisServer, holder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = time.time
-    async with opened(redis.url) as windows:
+    async with open_windows(redis.url) as windows:
         assert (await windows.take(Window("key", holder, 1))).allowed
         assert not (await windows.take(Window("key", holder, 1))).allowed
         monkeypatch.setattr(time, "time", lambda: real() + 60.5)
@@ -132,14 +123,14 @@ async def test_room_comes_back_in_redis_too(
 async def test_processes_that_share_a_redis_share_its_windows(
     redis: RedisServer, holder: str
 ) -> None:
-    async with opened(redis.url) as one, opened(redis.url) as other:
+    async with open_windows(redis.url) as one, open_windows(redis.url) as other:
         calls = [each.take(Window("key", holder, 10)) for each in (one, other) for _ in range(100)]
         taken = await asyncio.gather(*calls)
     assert sum(each.allowed for each in taken) == 10
 
 
 async def test_redis_forgets_windows_by_itself(redis: RedisServer, holder: str) -> None:
-    async with opened(redis.url) as windows:
+    async with open_windows(redis.url) as windows:
         await windows.take(Window("key", holder, 10))
     with Redis.from_url(redis.url) as client:
         keys = list(client.scan_iter(f"bythebook*{holder}*"))
@@ -151,7 +142,7 @@ async def test_while_redis_is_away_this_process_counts_and_then_redis_again(
     own_redis: RedisServer, holder: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     window = Window("key", holder, 10)
-    async with opened(own_redis.url) as windows:
+    async with open_windows(own_redis.url) as windows:
         assert (await windows.take(window)).remaining == 9
         await windows.check()
         own_redis.stop()
@@ -174,7 +165,7 @@ async def test_while_redis_is_away_this_process_counts_and_then_redis_again(
 async def test_a_restart_of_redis_between_requests_is_no_outage(
     own_redis: RedisServer, holder: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(own_redis.url) as windows:
+    async with open_windows(own_redis.url) as windows:
         await asyncio.gather(*(windows.take(Window("key", holder, 100)) for _ in range(20)))
         own_redis.stop()
         own_redis.start()
@@ -183,20 +174,19 @@ async def test_a_restart_of_redis_between_requests_is_no_outage(
     assert not [one for one in caplog.records if one.levelno >= logging.WARNING]
 
 
-async def test_a_silent_redis_costs_half_a_second_at_most_and_only_once(
-    holder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert PATIENCE_SECONDS < 0.5
-    monkeypatch.setattr(limits_windows, "PATIENCE_SECONDS", PATIENCE_SECONDS)
+async def test_a_silent_redis_costs_half_a_second_at_most_and_only_once(holder: str) -> None:
+    patience = ServiceTimes().redis_seconds
+    assert patience < 0.5
     with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
-        async with opened(f"redis://127.0.0.1:{silent.getsockname()[1]}/0") as windows:
+        url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        async with open_windows(url, patience_seconds=patience) as windows:
             async with asyncio.timeout(60):  # it would be silent for ever
                 assert (await windows.take(Window("key", holder, 10))).allowed
             assert at_once(windows.take(Window("key", holder, 10))).allowed
 
 
 async def test_the_password_of_redis_is_in_no_message() -> None:
-    async with opened(f"redis://:hunter2@127.0.0.1:{free_port()}/0") as windows:
+    async with open_windows(f"redis://:hunter2@127.0.0.1:{free_port()}/0") as windows:
         with pytest.raises(PartFailed) as failed:
             await windows.check()
     assert "hunter2" not in failed.value.what + failed.value.help_message
@@ -206,11 +196,11 @@ async def test_the_password_of_redis_is_in_no_message() -> None:
 @pytest.mark.parametrize("url", ["localhost:6379", "http://localhost", "redis://host:port", "x"])
 async def test_a_wrong_address_names_its_variable(url: str) -> None:
     with pytest.raises(InputError, match="BYTHEBOOK_REDIS_URL"):
-        RedisWindows(url)
+        RedisWindows(url, patience_seconds=60.0)
 
 
 def at_once(taking: Coroutine[Any, Any, Allowance]) -> Allowance:
-    """Give what a request is told that waits for nothing, not even for its turn."""
+    """Return the reply to a request that waits for nothing, not even for its turn."""
     try:
         taking.send(None)
     except StopIteration as done:

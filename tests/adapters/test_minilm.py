@@ -3,13 +3,13 @@ import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bythebook.adapters.models import minilm
-from bythebook.adapters.models.inference import readable
+from bythebook.adapters.models.inference import make_readable
 from bythebook.adapters.models.minilm import BUNDLED, MiniLm
 from bythebook.adapters.models.onnx_embedder import OnnxEmbedder
 
@@ -43,27 +43,33 @@ def test_a_text_has_one_vector_whatever_its_neighbours(encoder: MiniLm) -> None:
     assert np.array_equal(encoder.encode(MIXED[::-1]), alone[::-1])
 
 
-def test_what_is_recalled_is_what_would_be_encoded_and_is_encoded_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    encoder = MiniLm(threads=2)
-    asked: list[str] = []
+class NotingMiniLm(MiniLm):
+    """Remembers which texts it had to encode."""
 
-    def noting(texts: Sequence[str]) -> NDArray[np.float32]:
-        asked.extend(texts)
-        return MiniLm.encode(encoder, texts)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(threads=2, **options)
+        self.encoded: list[str] = []
 
-    monkeypatch.setattr(encoder, "encode", noting)
-    vectors = encoder.recall([*MIXED[:3], MIXED[0]])
-    assert np.array_equal(vectors, MiniLm.encode(encoder, [*MIXED[:3], MIXED[0]]))
-    assert np.array_equal(encoder.recall(MIXED[1:4]), MiniLm.encode(encoder, MIXED[1:4]))
-    assert asked == MIXED[:4]
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.encoded.extend(texts)
+        return super().encode(texts)
 
-    monkeypatch.setattr(minilm, "MOST_KEPT", 2)  # the two that were used last
-    encoder.recall([MIXED[0]])
-    assert asked == MIXED[:4]
-    encoder.recall([MIXED[3], MIXED[2], MIXED[0]])
-    assert asked == [*MIXED[:4], MIXED[2]]
+
+def test_what_is_recalled_is_what_would_be_encoded_and_is_encoded_once(encoder: MiniLm) -> None:
+    noting = NotingMiniLm()
+    vectors = noting.recall([*MIXED[:3], MIXED[0]])
+    assert np.array_equal(vectors, encoder.encode([*MIXED[:3], MIXED[0]]))
+    assert np.array_equal(noting.recall(MIXED[1:4]), encoder.encode(MIXED[1:4]))
+    assert noting.encoded == MIXED[:4]
+
+
+def test_only_the_vectors_that_were_used_last_are_kept() -> None:
+    noting = NotingMiniLm(most_kept=2)
+    noting.recall([MIXED[2], MIXED[3]])
+    noting.recall([MIXED[0]])
+    assert noting.encoded == [MIXED[2], MIXED[3], MIXED[0]]
+    noting.recall([MIXED[3], MIXED[2], MIXED[0]])
+    assert noting.encoded == [MIXED[2], MIXED[3], MIXED[0], MIXED[2]]
 
 
 def test_any_number_of_threads_gives_the_same_vectors(encoder: MiniLm) -> None:
@@ -209,4 +215,4 @@ def test_letters_in_the_shapes_of_formulas_are_read_as_letters(encoder: MiniLm) 
     plain, shaped, other = encoder.encode(["the angle q", "the angle 𝑞", "the angle ∢"])
     assert np.array_equal(plain, shaped)
     assert not np.array_equal(plain, other)
-    assert len(readable("𝑙₁ ﬁn ½ x\ud800")) == len("𝑙₁ ﬁn ½ x\ud800")
+    assert len(make_readable("𝑙₁ ﬁn ½ x\ud800")) == len("𝑙₁ ﬁn ½ x\ud800")

@@ -38,13 +38,13 @@ def test_health_names_a_broken_embedder_instead_of_breaking(tmp_path: Path) -> N
     core = Core(Settings(data_dir=tmp_path))
     core.replace(encoder=BrokenModel(threads=1))
 
-    async def examined() -> Health:
+    async def run_examination() -> Health:
         service = core.service()
         try:
             return await examine(service.checks)
         finally:
             await service.close()
 
-    health = asyncio.run(examined())
+    health = asyncio.run(run_examination())
     assert health.dependencies["embedder"].status == "failed"
     assert health.status == "degraded"

@@ -51,24 +51,24 @@ def judge() -> ReadingJudge:
     return ReadingJudge(JudgeModel(Crew(2)), MiniLm(threads=2), load_weights())
 
 
-def judged(judge: ReadingJudge, question: str, *passages: Passage) -> Judgement:
+def run_judge(judge: ReadingJudge, question: str, *passages: Passage) -> Judgement:
     return asyncio.run(judge.judge(question, passages))
 
 
 def test_a_fitting_passage_is_more_answerable_than_a_foreign_one(judge: ReadingJudge) -> None:
-    fitting = judged(judge, QUESTION, passage(FITTING))
-    foreign = judged(judge, QUESTION, passage(FOREIGN, signal=0.1))  # as it would be found
+    fitting = run_judge(judge, QUESTION, passage(FITTING))
+    foreign = run_judge(judge, QUESTION, passage(FOREIGN, signal=0.1))  # as it would be found
     assert fitting.answerable > ANSWER_FROM > foreign.answerable
 
 
 def test_a_fitting_selection_is_more_answerable_than_a_foreign_one(judge: ReadingJudge) -> None:
-    fitting = judged(judge, QUESTION, selection_passage(FITTING))
-    foreign = judged(judge, QUESTION, selection_passage(FOREIGN))
+    fitting = run_judge(judge, QUESTION, selection_passage(FITTING))
+    foreign = run_judge(judge, QUESTION, selection_passage(FOREIGN))
     assert fitting.answerable > 0.5 > foreign.answerable
 
 
 def test_the_answering_sentence_comes_first(judge: ReadingJudge) -> None:
-    evidence = judged(judge, QUESTION, passage(FITTING)).evidence
+    evidence = run_judge(judge, QUESTION, passage(FITTING)).evidence
     assert evidence[0].quote == "Nodes exchange messages over topics."
     supports = [found.support for found in evidence]
     assert supports == sorted(supports, reverse=True)
@@ -77,7 +77,7 @@ def test_the_answering_sentence_comes_first(judge: ReadingJudge) -> None:
 def test_the_fitting_passage_has_more_support_wherever_it_stands(judge: ReadingJudge) -> None:
     fitting, foreign = passage(FITTING), passage(FOREIGN, number=1)
     for passages in ((fitting, foreign), (foreign, fitting)):
-        verdict = judged(judge, QUESTION, *passages)
+        verdict = run_judge(judge, QUESTION, *passages)
         supports = dict(zip((one.chunk.text for one in passages), verdict.supports, strict=True))
         assert supports[FITTING] > supports[FOREIGN]
         assert verdict.evidence[0].passage is fitting
@@ -85,28 +85,30 @@ def test_the_fitting_passage_has_more_support_wherever_it_stands(judge: ReadingJ
 
 def test_every_value_is_a_probability(judge: ReadingJudge) -> None:
     for question in (QUESTION, "", "?", "🤖" * 500, "word " * 100):
-        verdict = judged(judge, question, passage(FITTING), passage(FOREIGN, number=1))
+        verdict = run_judge(judge, question, passage(FITTING), passage(FOREIGN, number=1))
         values = [verdict.answerable, *verdict.supports, *(e.support for e in verdict.evidence)]
         assert all(0 <= value <= 1 for value in values)
         assert len(verdict.supports) == 2
 
 
 def test_every_quote_is_a_unit_of_its_passage(judge: ReadingJudge) -> None:
-    verdict = judged(judge, QUESTION, passage(FITTING), passage(FOREIGN, number=1))
+    verdict = run_judge(judge, QUESTION, passage(FITTING), passage(FOREIGN, number=1))
     for found in verdict.evidence:
         assert found.unit in found.passage.chunk.units
         assert found.quote in found.passage.chunk.text
 
 
 def test_a_passage_without_units_answers_nothing(judge: ReadingJudge) -> None:
-    verdict = judged(judge, QUESTION, passage(""))
+    verdict = run_judge(judge, QUESTION, passage(""))
     assert verdict.answerable == 0
     assert list(verdict.supports) == [0]
     assert list(verdict.evidence) == []
 
 
 def test_the_same_question_gets_the_same_judgement(judge: ReadingJudge) -> None:
-    assert judged(judge, QUESTION, passage(FITTING)) == judged(judge, QUESTION, passage(FITTING))
+    assert run_judge(judge, QUESTION, passage(FITTING)) == run_judge(
+        judge, QUESTION, passage(FITTING)
+    )
 
 
 def test_the_model_is_named_by_what_it_is_made_of() -> None:
@@ -193,4 +195,4 @@ def test_the_answers_words_stand_in_the_passage() -> None:
 def test_one_endless_sentence_and_an_endless_question_are_read(judge: ReadingJudge) -> None:
     endless = "and so on " * 2000
     for question, text in ((QUESTION, endless), (endless, FITTING), (endless, endless)):
-        assert 0 <= judged(judge, question, passage(text)).answerable <= 1
+        assert 0 <= run_judge(judge, question, passage(text)).answerable <= 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.conftest import SAMPLE, free_port, serving
+from tests.conftest import SAMPLE, free_port, serve_core
 
 from bythebook.adapters.library.suggestion_files import SuggestionFiles
 from bythebook.ask import collect
@@ -101,7 +101,7 @@ def test_the_service_suggests_what_is_near_the_open_page_first(tmp_path: Path) -
         for n in range(4)
     ]
     core.suggestions.keep(book, made)
-    with serving(core) as server:
+    with serve_core(core) as server:
 
         def ask(**query: str) -> list[str]:
             reply = httpx.get(f"{server.url}/suggestions", params=query, timeout=60)

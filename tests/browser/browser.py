@@ -23,7 +23,7 @@ STRICT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'"
 )
 # Where axe cannot tell the contrast, as of text that is scrolled half out of sight, it is computed: from the
-# text's colour and that of the nearest ancestor that is painted. What cannot be told then is a finding.
+# text's colour and that of the nearest ancestor that is painted. What cannot be decided then is a finding.
 _RUN_AXE = """(() => {
   const channels = text => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
     return {rgb: [r, g, b], a}; };

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.browser.browser import WIDTHS, Watched, axe_violations, screenshot, watch
-from tests.conftest import SAMPLE, free_port, serving
+from tests.conftest import SAMPLE, free_port, serve_core
 
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.keys import SqlKeyStore
@@ -84,7 +84,7 @@ def entries() -> Iterator[QueryEntry]:
     yield entry("Does it fail?", 1, status="error", processing_time_ms=3000)
 
 
-async def filled(core: Core) -> tuple[str, str]:
+async def fill_records(core: Core) -> tuple[str, str]:
     async with core.database() as database:
         kept = list(entries())
         await SqlQueryLog(database).log(*kept)
@@ -103,11 +103,11 @@ def authored(sample_core: Core, tmp_path_factory: pytest.TempPathFactory) -> Ite
     folder = tmp_path_factory.mktemp("authored") / "library"
     shutil.copytree(sample_core.settings.data_dir / "books", folder / "books")
     core = Core(Settings(data_dir=folder, port=free_port(), limit_key=0, limit_ip=0))
-    admin, ask = asyncio.run(filled(core))
+    admin, ask = asyncio.run(fill_records(core))
     empty = tmp_path_factory.mktemp("unasked") / "library"
     shutil.copytree(sample_core.settings.data_dir / "books", empty / "books")
     unasked = Core(Settings(data_dir=empty, port=free_port(), limit_ip=0))
-    with serving(core) as server, serving(unasked) as other:
+    with serve_core(core) as server, serve_core(unasked) as other:
         yield Authored(server.url, admin, ask, other.url)
 
 
@@ -122,7 +122,7 @@ def open_with(page: "Page", authored: Authored, key: str, place: str = "") -> No
     page.click("text=Open")
 
 
-def loaded(page: "Page") -> None:
+def wait_for_overview(page: "Page") -> None:
     page.wait_for_selector("#unanswered .gaps")
     page.wait_for_selector("#days svg")
     page.wait_for_selector("#ingests .books")
@@ -132,7 +132,7 @@ def loaded(page: "Page") -> None:
 def opened(page: "Page", authored: Authored, seen: Watched) -> "Page":
     """The page, opened with the right key."""
     open_with(page, authored, authored.admin)
-    loaded(page)
+    wait_for_overview(page)
     return page
 
 
@@ -175,7 +175,7 @@ def test_the_key_stays_in_its_tab_and_goes_into_no_address(
     opened: "Page", authored: Authored, seen: Watched
 ) -> None:
     opened.reload()
-    loaded(opened)
+    wait_for_overview(opened)
     assert all(authored.admin not in url for url in seen.requests)
     assert authored.admin not in opened.content()
     assert opened.evaluate("document.cookie + JSON.stringify(localStorage)") == "{}"
@@ -218,7 +218,7 @@ def test_the_first_screen_holds_what_matters_and_every_view_is_sound(
     page = context.new_page()
     seen = watch(page, authored.url)
     open_with(page, authored, authored.admin)
-    loaded(page)
+    wait_for_overview(page)
     for part in ("#weeks .sums", "#days svg", "#unanswered h2", "#unanswered .gaps li"):
         box = page.locator(part).first.bounding_box()
         assert box is not None
@@ -269,7 +269,7 @@ def test_every_number_of_the_week_leads_to_as_many_rows_and_back(
     assert "since=" in opened.url
     assert opened.evaluate("document.activeElement.id") == "main"
     opened.go_back()
-    loaded(opened)
+    wait_for_overview(opened)
     links = opened.locator("#days .keys a").all()
     assert len(links) >= 4
     for place in range(len(links)):
@@ -279,7 +279,7 @@ def test_every_number_of_the_week_leads_to_as_many_rows_and_back(
         link.click()
         assert rows_told(opened) == int(counted.group(1))
         opened.go_back()
-        loaded(opened)
+        wait_for_overview(opened)
     seen.clean()
 
 
@@ -319,7 +319,7 @@ def test_shares_add_up_to_the_whole(
 
     answer_with(page, "overview", change)
     open_with(page, authored, authored.admin)
-    loaded(page)
+    wait_for_overview(page)
     tiles = page.locator("#weeks .sum .big").all_inner_texts()[1:3]
     assert tiles == [f"{share}%" for share in shown]
     parts = page.locator("#days .keys a").all_inner_texts()
@@ -339,7 +339,7 @@ def test_no_label_of_an_axis_is_cut(page: "Page", authored: Authored, width: int
     answer_with(page, "overview", many)
     page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
     open_with(page, authored, authored.admin)
-    loaded(page)
+    wait_for_overview(page)
     page.wait_for_selector("#latency svg")
     labels = page.locator("#latency .tick.end").all_text_contents()
     assert labels == ["0 ms", "500 ms", "1.0 s"]

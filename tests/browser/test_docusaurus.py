@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.browser.browser import ROOT, need, screenshot, watch
-from tests.browser.widget_pages import ANSWERED, answered
-from tests.conftest import SAMPLE, free_port, serving
+from tests.browser.widget_pages import ANSWERED, ask_and_wait
+from tests.conftest import SAMPLE, free_port, serve_core
 
 import bythebook
 from bythebook.adapters.sql.keys import SqlKeyStore
@@ -161,7 +161,7 @@ class _Quiet(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-def installed() -> Path:
+def install_docusaurus() -> Path:
     """Give a folder with Docusaurus in it, installed once for each lock file."""
     if not WHOLE and not os.environ.get("CI"):
         pytest.skip("Docusaurus takes a minute to install and build: run `make docusaurus`")
@@ -179,7 +179,7 @@ def installed() -> Path:
     return folder / "node_modules"
 
 
-def built(folder: Path, modules: Path, **environment: str) -> Path:
+def build_site(folder: Path, modules: Path, **environment: str) -> Path:
     """Build the site of the sample book or of a part of it, with the plugin found by its name."""
     site = folder / "site"
     shutil.rmtree(modules / ".cache", ignore_errors=True)  # a killed build leaves it broken
@@ -216,7 +216,7 @@ async def _key(core: Core, origin: str) -> str:
 
 @pytest.fixture(scope="module")
 def built_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuiltSite]:
-    modules = installed()
+    modules = install_docusaurus()
     folder = tmp_path_factory.mktemp("docusaurus")
     site_port = free_port()
     url = f"http://127.0.0.1:{site_port}"
@@ -224,8 +224,8 @@ def built_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuiltSite]:
     order = IngestOrder(str(sample_book()), SAMPLE, base_url=url)
     asyncio.run(ingest(order, core.ingest, lambda _: None))
     key = asyncio.run(_key(core, url))
-    with serving(core) as server:
-        pages = built(folder, modules, SITE_URL=url, SERVICE_URL=server.url, ASK_KEY=key)
+    with serve_core(core) as server:
+        pages = build_site(folder, modules, SITE_URL=url, SERVICE_URL=server.url, ASK_KEY=key)
         handler = functools.partial(_Quiet, directory=str(pages))
         with ThreadingHTTPServer(("127.0.0.1", site_port), handler) as web:
             threading.Thread(target=web.serve_forever, daemon=True).start()
@@ -243,17 +243,17 @@ def test_the_widget_answers_in_the_site_and_outlives_a_change_of_page(
     page.evaluate("window.sameLoad = true")
     page.keyboard.press("/")
     page.locator("bythebook-ask textarea").wait_for()
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     assert turn.locator(".card.answer").count() == 1
     page.evaluate(
         'document.querySelector(\'a[href="/docs/glossary"], a[href="/docs/glossary/"]\').click()'
     )
     page.wait_for_url("**/docs/glossary*")
     page.locator("h1", has_text="Glossary").wait_for()
-    assert page.evaluate("window.sameLoad")  # the page was not loaded anew
+    assert page.evaluate("window.sameLoad")  # the page was not loaded again
     assert page.locator("bythebook-ask").count() == 1
     assert page.locator("bythebook-ask .turn").count() == 1
-    assert answered(page, "What is URDF?").locator(".card.answer").count() == 1
+    assert ask_and_wait(page, "What is URDF?").locator(".card.answer").count() == 1
     screenshot(page, "docusaurus-widget")
     seen.clean()
 
@@ -265,7 +265,7 @@ def test_a_quote_opens_the_sites_page_scrolled_to_it_and_highlighted(
     page.wait_for_selector("bythebook-ask", state="attached")
     page.keyboard.press("/")
     page.locator("bythebook-ask textarea").wait_for()
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     quote = turn.locator(".key").first.inner_text()
     address = turn.locator("a.numeral").first.get_attribute("href") or ""
     assert address.startswith(f"{built_site.url}/docs/")
@@ -281,10 +281,10 @@ def test_a_quote_opens_the_sites_page_scrolled_to_it_and_highlighted(
     assert box is not None
     assert 0 <= box["y"] < 800
     shot = screenshot(opened, "docusaurus-quote")
-    assert marked_pixels(opened, shot) > 500
+    assert count_marked_pixels(opened, shot) > 500
 
 
-def marked_pixels(page: "Page", shot: Path) -> int:
+def count_marked_pixels(page: "Page", shot: Path) -> int:
     """Count the pixels of a screenshot that have the colour of a highlight."""
     blank = page.context.new_page()
     count: int = blank.evaluate(

@@ -39,18 +39,18 @@ def port(service: str) -> Iterator[int]:
     site.server_close()
 
 
-def counted(service: str, start: str) -> float:
+def sum_counts(service: str, start: str) -> float:
     """Add up the numbers of the service whose names begin so."""
     lines = httpx.get(f"{service}/metrics", timeout=60).text.splitlines()
     return sum(float(line.split()[-1]) for line in lines if line.startswith(start))
 
 
 def questions(service: str) -> float:
-    return counted(service, "bythebook_questions_total{")
+    return sum_counts(service, "bythebook_questions_total{")
 
 
 def searches(service: str, status: int) -> float:
-    return counted(
+    return sum_counts(
         service, f'bythebook_requests_total{{method="GET",route="/search",status="{status}"}}'
     )
 

@@ -14,18 +14,18 @@ from tests.browser.widget_pages import (
     PARTIAL,
     REFUSED,
     STEPS,
-    answered,
+    answer_text,
     ask,
+    ask_and_wait,
     chat,
-    focused,
+    focused_tag,
     key_links,
     open_host,
     open_widget,
     opening_kind,
     questions_of,
+    request_body,
     script,
-    sent,
-    shown_text,
 )
 from tests.conftest import SAMPLE
 
@@ -40,7 +40,7 @@ def test_key_sentences_end_in_numerals_that_open_the_book_at_them(
     page: "Page", service: str, watched: Watched
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     expected = chat(service, ANSWERED)
     sentences, citations, keys = (
         expected["sentences"],
@@ -49,10 +49,10 @@ def test_key_sentences_end_in_numerals_that_open_the_book_at_them(
     )
     passages = list(dict.fromkeys(one["chunk_id"] for one in citations))
     assert turn.locator(".card.answer .kind").inner_text() == "Answer"
-    assert shown_text(turn) == " ".join(sentences)
+    assert answer_text(turn) == " ".join(sentences)
     assert 0 < len(keys) < len(sentences)
     key_quotes = [one["referenced_text"] for one in citations if one["key"]]
-    assert spoken(turn.locator(".key")) == key_quotes
+    assert sentence_words(turn.locator(".key")) == key_quotes
     numerals = turn.locator("a.numeral")
     assert numerals.all_text_contents() == [str(n + 1) for n in range(len(keys))]
     assert hrefs(numerals) == key_links(expected)
@@ -67,7 +67,7 @@ def test_key_sentences_end_in_numerals_that_open_the_book_at_them(
     watched.clean()
 
 
-def spoken(parts: "Locator") -> list[str]:
+def sentence_words(parts: "Locator") -> list[str]:
     """The words of sentences, without their numerals."""
     words: list[str] = parts.evaluate_all(
         """nodes => nodes.map(node => { const copy = node.cloneNode(true);
@@ -87,7 +87,7 @@ def test_own_words_are_shown_with_the_quotes_they_rest_on(
     own = {"response": " ".join(sentences), "sentences": sentences, "citations": cited}
     open_widget(page, service, book=SAMPLE)
     page.route("**/chat/stream", lambda route: route.fulfill(json=told | own))
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     assert turn.locator(".prose").count() == 1
     assert turn.locator(".prose .numeral").all_text_contents() == ["1", "2", "3"]
     assert turn.locator("q").all_text_contents() == [one["referenced_text"] for one in cited]
@@ -100,14 +100,14 @@ def test_messages_that_do_not_say_what_is_key_are_key(page: "Page", service: str
         del citation["key"]
     open_widget(page, service, book=SAMPLE)
     page.route("**/chat/stream", lambda route: route.fulfill(json=told))
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     assert turn.locator(".context").count() == 0
     assert turn.locator(".numeral").count() == len(told["sentences"])
 
 
 def test_a_numeral_never_stands_alone_on_a_line(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, STEPS)
+    turn = ask_and_wait(page, STEPS)
     assert turn.locator(".numeral").count() > 3
     for width in range(320, 420, 7):
         page.set_viewport_size({"width": width, "height": 740})
@@ -124,7 +124,7 @@ def test_code_is_a_panel_that_names_its_language_and_is_copied_whole(
     page: "Page", service: str, watched: Watched
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, CODE)
+    turn = ask_and_wait(page, CODE)
     figure = turn.locator("figure.code").first
     shown = figure.locator("code").text_content() or ""
     told = next(one for one in chat(service, CODE)["sentences"] if shown in one)
@@ -138,7 +138,7 @@ def test_code_is_a_panel_that_names_its_language_and_is_copied_whole(
 
 def test_more_of_the_section_is_shown_in_place(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     first = chat(service, ANSWERED)["citations"][0]
     page.route("**/*.txt?*", lambda route: route.abort())
     turn.get_by_role("button", name="Show more").first.click()
@@ -198,7 +198,7 @@ def test_a_refusal_is_no_answer_and_names_the_nearest_sections(
     page: "Page", service: str, watched: Watched
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, REFUSED)
+    turn = ask_and_wait(page, REFUSED)
     nearest = chat(service, REFUSED)["nearest_sections"]
     assert isinstance(nearest, list)
     assert turn.locator(".card.refused .kind").inner_text() == "The book does not answer this"
@@ -222,7 +222,7 @@ def test_a_refusal_says_of_which_kind_it_is(
     reply = httpx.post(f"{service}/api/query", json={"query": question}).json()
     assert reply["refusal"]["refusal_type"] == refusal_type
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, question)
+    turn = ask_and_wait(page, question)
     assert turn.locator(".card.refused .opening").inner_text().startswith(says)
 
 
@@ -232,14 +232,14 @@ def test_a_refusal_of_a_section_is_none_of_the_book(page: "Page", service: str) 
     page.locator("article p").first.select_text()
     page.locator("bythebook-ask button.about").click()
     page.get_by_role("button", name="This section").click()
-    turn = answered(page, REFUSED)
+    turn = ask_and_wait(page, REFUSED)
     assert turn.locator(".kind").inner_text() == (
         "The section of your selection does not answer this"
     )
     assert "The whole book may say more" in turn.locator(".opening").inner_text()
     with page.expect_request("**/chat/stream") as asked:
         turn.get_by_role("button", name="Whole book").click()
-    assert sent(asked.value)["scope"] == "book"
+    assert request_body(asked.value)["scope"] == "book"
 
 
 def test_nothing_found_is_said_to_be_nothing(page: "Page", service: str) -> None:
@@ -248,7 +248,7 @@ def test_nothing_found_is_said_to_be_nothing(page: "Page", service: str) -> None
     told = chat(service, REFUSED) | {"nearest_sections": [], "confidence_metrics": metrics}
     page.route("**/search?*", lambda route: route.fulfill(json={"sections": []}))
     page.route("**/chat/stream", lambda route: route.fulfill(json=told))
-    turn = answered(page, REFUSED)
+    turn = ask_and_wait(page, REFUSED)
     assert turn.locator(".opening").inner_text().startswith("Nothing was found to read")
     assert not turn.locator(".nearest").is_visible()
 
@@ -257,13 +257,13 @@ def test_a_part_that_the_book_does_not_cover_is_said_before_the_answer(
     page: "Page", service: str, watched: Watched
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, PARTIAL)
+    turn = ask_and_wait(page, PARTIAL)
     expected = chat(service, PARTIAL)
     assert expected["disclaimer"]
     kind = opening_kind(expected["disclaimer"])
     assert turn.locator(".card.caution .kind").inner_text() == kind
     assert turn.locator(".opening p").inner_text() == expected["disclaimer"]
-    assert shown_text(turn) == " ".join(" ".join(map(str, expected["sentences"])).split())
+    assert answer_text(turn) == " ".join(" ".join(map(str, expected["sentences"])).split())
     assert turn.locator("ol.item li").count() > 3
     turn.get_by_role("button", name=re.compile("Nearest sections for")).click()
     page.locator("bythebook-ask .turn").nth(1).locator(".card.refused").wait_for()
@@ -275,8 +275,8 @@ def test_a_follow_up_is_answered_in_the_light_of_the_conversation(
 ) -> None:
     bodies = questions_of(page)
     open_widget(page, service, book=SAMPLE)
-    answered(page, ANSWERED)
-    answered(page, "And what is a topic?")
+    ask_and_wait(page, ANSWERED)
+    ask_and_wait(page, "And what is a topic?")
     assert len({body["session_id"] for body in bodies}) == 1
     assert len(bodies) == 2
 
@@ -301,11 +301,11 @@ def test_after_a_reload_every_exchange_looks_as_it_did(
     open_host(page, service, script(book=SAMPLE))
     page.locator("#first").select_text()
     page.locator("bythebook-ask button.about").click()
-    answered(page, "How do nodes exchange messages?")
-    answered(page, "Who won the world cup?")
+    ask_and_wait(page, "How do nodes exchange messages?")
+    ask_and_wait(page, "Who won the world cup?")
     page.get_by_role("button", name="Let go of the selection").click()
     for question in (ANSWERED, PARTIAL, REFUSED):
-        answered(page, question)
+        ask_and_wait(page, question)
     turns = page.locator("bythebook-ask .turn")
     turns.nth(2).get_by_role("button", name="Not helpful").click()
     turns.nth(2).get_by_text("Thank you").wait_for()
@@ -331,7 +331,7 @@ def test_a_question_that_a_reload_broke_off_is_there_to_be_asked_again(
     page: "Page", service: str, watched: Watched
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, REFUSED)
+    ask_and_wait(page, REFUSED)
     page.route("**/chat/stream", lambda route: None)
     ask(page, ANSWERED)
     page.reload()
@@ -351,8 +351,8 @@ def test_what_the_service_alone_knows_is_shown_where_the_browser_kept_nothing(
     page: "Page", service: str, watched: Watched
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    before = [answered(page, question) for question in (PARTIAL, REFUSED)]
-    text, body = shown_text(before[0]), before[0].locator(".body").inner_html()
+    before = [ask_and_wait(page, question) for question in (PARTIAL, REFUSED)]
+    text, body = answer_text(before[0]), before[0].locator(".body").inner_html()
     passages = before[0].locator(".excerpt").count()
     page.evaluate(
         "Object.keys(localStorage).filter(one => one.endsWith(':replies'))"
@@ -361,7 +361,7 @@ def test_what_the_service_alone_knows_is_shown_where_the_browser_kept_nothing(
     page.reload()
     turns = page.locator("bythebook-ask .turn")
     turns.nth(1).wait_for()
-    assert shown_text(turns.nth(0)) == text
+    assert answer_text(turns.nth(0)) == text
     assert turns.nth(0).locator(".body").inner_html() == body
     assert turns.nth(0).locator(".confidence").inner_text().startswith(f"{passages} passage")
     turns.nth(1).locator(".card.refused").get_by_role("button", name="Ask again").click()
@@ -373,7 +373,7 @@ def test_a_new_conversation_deletes_the_old_one(
     page: "Page", service: str, watched: Watched
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, ANSWERED)
+    ask_and_wait(page, ANSWERED)
     session = page.evaluate(
         "Object.values(localStorage).find(kept => /^[0-9a-f-]{36}$/.test(kept))"
     )
@@ -382,13 +382,13 @@ def test_a_new_conversation_deletes_the_old_one(
     page.locator("bythebook-ask .hint").wait_for()
     assert httpx.get(f"{service}/session/{session}/history").status_code == 404
     assert page.evaluate("localStorage.length") == 0
-    assert focused(page) == "TEXTAREA"
+    assert focused_tag(page) == "TEXTAREA"
     watched.clean()
 
 
 def test_what_was_asked_and_answered_is_not_kept_in_the_browser(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     turn.locator(".nearest summary").wait_for()
     assert page.evaluate("Object.values(sessionStorage)") == ["open"]
     session, replies = sorted(page.evaluate("Object.values(localStorage)"), key=len)
@@ -403,7 +403,7 @@ def test_what_the_browser_keeps_is_bounded(
     page: "Page", service: str, padding: int, kept_at_most: int
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, REFUSED)
+    ask_and_wait(page, REFUSED)
     page.evaluate(
         """padding => { const name = Object.keys(localStorage).find(one => one.endsWith(':replies'));
         const kept = JSON.parse(localStorage[name]), [last] = Object.values(kept);
@@ -412,7 +412,7 @@ def test_what_the_browser_keeps_is_bounded(
         localStorage[name] = JSON.stringify(kept); }""",
         padding,
     )
-    answered(page, ANSWERED).locator(".nearest summary").wait_for()
+    ask_and_wait(page, ANSWERED).locator(".nearest summary").wait_for()
     replies = max(page.evaluate("Object.values(localStorage)"), key=len)
     assert len(replies) < 250_000
     assert kept_at_most - 3 < len(json.loads(replies)) <= kept_at_most
@@ -439,7 +439,7 @@ def test_copying_gives_the_answer_with_numbered_sources_and_links(
     page: "Page", service: str
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     reply = chat(service, ANSWERED)
     key = next(one for one in reply["citations"] if one["key"])
     copied = copy(turn, "Copy with citations")
@@ -454,7 +454,7 @@ def test_copying_in_other_forms_names_book_section_and_place(page: "Page", servi
     page.clock.set_fixed_time("2026-03-05T12:00:00Z")
     names = {"book_title": "A short course", "author": "Ada & Co", "year": "2025"}
     open_widget(page, service, book=SAMPLE, **names)
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     key = next(one for one in chat(service, ANSWERED)["citations"] if one["key"])
     address = key["link"].partition(":~:")[0]
     turn.get_by_text("Copy as").click()
@@ -488,7 +488,7 @@ def copy(turn: "Locator", button: str) -> str:
 def test_a_thumb_reaches_the_service_for_just_this_answer(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
     with page.expect_response("**/chat/stream") as asked:
-        turn = answered(page, ANSWERED)
+        turn = ask_and_wait(page, ANSWERED)
     with page.expect_response("**/feedback") as given:
         turn.get_by_role("button", name="Not helpful").click()
     assert given.value.status == 204

@@ -10,8 +10,8 @@ from tests.browser.widget_pages import (
     CODE,
     PARTIAL,
     REFUSED,
-    answered,
     ask,
+    ask_and_wait,
     chat,
     open_host,
     open_widget,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WARNED = "The book may cover this only in part; please check the quoted passage."
 
 
-def closed(page: "Page", service: str) -> None:
+def show_closed(page: "Page", service: str) -> None:
     open_host(page, service, script(book=SAMPLE))
 
 
@@ -33,7 +33,7 @@ def empty(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
 
 
-def looking(page: "Page", service: str) -> None:
+def show_progress(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
     page.route("**/chat/stream", lambda route: None)
     ask(page, ANSWERED).locator(".nearest a").first.wait_for()
@@ -41,7 +41,7 @@ def looking(page: "Page", service: str) -> None:
 
 def answer(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     for folded in turn.locator("summary").all():
         folded.click()
     turn.locator(".more").first.click()
@@ -52,7 +52,7 @@ def answer(page: "Page", service: str) -> None:
 
 def partial(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, PARTIAL).locator(".numeral").nth(1).focus()
+    ask_and_wait(page, PARTIAL).locator(".numeral").nth(1).focus()
 
 
 def caution(page: "Page", service: str) -> None:
@@ -63,59 +63,59 @@ def caution(page: "Page", service: str) -> None:
         "**/chat/stream",
         lambda route: route.fulfill(json=told | cautious | {"confidence_level": "low"}),
     )
-    answered(page, ANSWERED).locator(".card.caution").wait_for()
+    ask_and_wait(page, ANSWERED).locator(".card.caution").wait_for()
 
 
 def code(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, CODE).locator("pre").first.wait_for()
+    ask_and_wait(page, CODE).locator("pre").first.wait_for()
 
 
 def history(page: "Page", service: str) -> None:
-    refused(page, service)
-    answered(page, ANSWERED)
+    show_refusal(page, service)
+    ask_and_wait(page, ANSWERED)
     page.reload()
     page.locator("bythebook-ask .turn").nth(1).wait_for()
 
 
-def refused(page: "Page", service: str) -> None:
+def show_refusal(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, REFUSED)
+    ask_and_wait(page, REFUSED)
 
 
-def failed(page: "Page", service: str) -> None:
+def show_failure(page: "Page", service: str) -> None:
     open_widget(page, service, book=SAMPLE)
     page.route("**/chat/stream", lambda route: route.fulfill(status=503, body="{}"))
-    answered(page, ANSWERED)
+    ask_and_wait(page, ANSWERED)
 
 
-def stopped(page: "Page", service: str) -> None:
-    looking(page, service)
+def show_stopped(page: "Page", service: str) -> None:
+    show_progress(page, service)
     page.get_by_role("button", name="Stop").click()
 
 
-def offered(page: "Page", service: str) -> None:
-    closed(page, service)
+def show_offer(page: "Page", service: str) -> None:
+    show_closed(page, service)
     page.locator("#second").select_text()
     page.locator("bythebook-ask button.about").wait_for()
 
 
 def selection(page: "Page", service: str) -> None:
-    offered(page, service)
+    show_offer(page, service)
     page.locator("bythebook-ask button.about").click()
-    answered(page, "What is a gripper?")
+    ask_and_wait(page, "What is a gripper?")
 
 
 def inline(page: "Page", service: str) -> None:
     open_host(
         page, service, f'<bythebook-ask mode="inline" book="{SAMPLE}"></bythebook-ask>{script()}'
     )
-    answered(page, ANSWERED)
+    ask_and_wait(page, ANSWERED)
 
 
 STATES = (
-    closed, empty, looking, answer, partial, caution, code, refused, failed, stopped, offered, selection,
-    history, inline,
+    show_closed, empty, show_progress, answer, partial, caution, code, show_refusal, show_failure,
+    show_stopped, show_offer, selection, history, inline,
 )  # fmt: skip
 
 

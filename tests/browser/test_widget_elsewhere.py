@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.browser.browser import watch
-from tests.browser.widget_pages import ANSWERED, PROSE, answered, ask, host_page
-from tests.conftest import SAMPLE, free_port, serving
+from tests.browser.widget_pages import ANSWERED, PROSE, ask, ask_and_wait, host_page
+from tests.conftest import SAMPLE, free_port, serve_core
 
 from bythebook.bootstrap import Core
 from bythebook.domain.records import KeyTerms
@@ -62,8 +62,8 @@ def elsewhere(sample_core: Core, tmp_path_factory: pytest.TempPathFactory) -> It
     threads = [threading.Thread(target=site.serve_forever, daemon=True) for site in sites]
     for thread in threads:
         thread.start()
-    key = made_key(core, names[0])
-    with serving(core) as server:
+    key = make_key(core, names[0])
+    with serve_core(core) as server:
         tag = f'<script src="{server.url}/widget.js" data-book="{SAMPLE}" data-key="{key}" async></script>'
         Site.page = host_page(PROSE).replace("</body>", f"{tag}</body>")
         yield Elsewhere(server.url, names[0], names[1], key)
@@ -73,7 +73,7 @@ def elsewhere(sample_core: Core, tmp_path_factory: pytest.TempPathFactory) -> It
     core.close()
 
 
-def made_key(core: Core, origin: str) -> str:
+def make_key(core: Core, origin: str) -> str:
     """Make a key for a site, in a thread: a browser's event loop may be in this one."""
     made: list[str] = []
 
@@ -92,7 +92,7 @@ def test_one_tag_and_a_key_are_enough_on_another_site(page: "Page", elsewhere: E
     seen = watch(page, elsewhere.service, elsewhere.site)
     page.goto(elsewhere.site)
     page.get_by_role("button", name="Ask the book").click()
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     assert turn.locator(".card.answer .numeral").count() > 0
     turn.get_by_role("button", name="Show more").first.click()
     turn.locator(".whole").first.wait_for()
@@ -128,7 +128,7 @@ def test_the_key_goes_to_the_service_in_a_header_and_never_in_an_address(
     page.on("request", lambda one: sent.append((one.url, one.headers.get("authorization", ""))))
     page.goto(elsewhere.site)
     page.get_by_role("button", name="Ask the book").click()
-    answered(page, ANSWERED)
+    ask_and_wait(page, ANSWERED)
     assert all(elsewhere.key not in url for url, _ in sent)
     asked = [header for url, header in sent if "/chat/stream" in url]
     assert asked == [f"Bearer {elsewhere.key}"]

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.browser.browser import watch
-from tests.browser.widget_pages import answered, ask, open_host, open_widget, script, sent
-from tests.conftest import free_port, serving
+from tests.browser.widget_pages import (
+    ask,
+    ask_and_wait,
+    open_host,
+    open_widget,
+    request_body,
+    script,
+)
+from tests.conftest import free_port, serve_core
 
 from bythebook.bootstrap import Core
 from bythebook.ingest.pipeline import IngestOrder, ingest
@@ -71,7 +78,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             )
         )
     )
-    with serving(core) as server:
+    with serve_core(core) as server:
         yield server.url
     core.close()
 
@@ -83,7 +90,7 @@ def in_thread(work: Any) -> None:
     def run() -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - told to the test
+        except BaseException as error:  # noqa: BLE001 - reported to the test
             failures.append(error)
 
     thread = threading.Thread(target=run)
@@ -105,7 +112,7 @@ def no_code(page: "Page") -> None:
 def test_a_hostile_book_is_shown_as_text(page: "Page", hostile: str) -> None:
     seen = watch(page, hostile)
     open_widget(page, hostile, book="hostile")
-    turn = answered(page, QUESTION)
+    turn = ask_and_wait(page, QUESTION)
     shown = turn.locator(".body").text_content() or ""
     for payload in PAYLOADS[:5]:
         assert payload in shown
@@ -113,7 +120,7 @@ def test_a_hostile_book_is_shown_as_text(page: "Page", hostile: str) -> None:
     turn.get_by_role("button", name="Show more").first.click()
     turn.locator(".whole").first.wait_for()
     no_code(page)
-    answered(page, "Who won the football world cup in 1998?")
+    ask_and_wait(page, "Who won the football world cup in 1998?")
     no_code(page)
     page.reload()
     page.locator("bythebook-ask .turn").nth(1).wait_for()
@@ -173,8 +180,8 @@ def test_what_another_script_wrote_into_the_browsers_storage_is_text(
 ) -> None:
     seen = watch(page, service)
     open_widget(page, service, book="physical-ai")
-    answered(page, "What is a topic?")
-    answered(page, "Who won the football world cup in 1998?")
+    ask_and_wait(page, "What is a topic?")
+    ask_and_wait(page, "Who won the football world cup in 1998?")
     sections = [{"chapter": ALL, "section": ALL, "url": link, "text": ALL} for link in BAD_LINKS]
     junk = {"toString": 1, "section": [ALL], "url": {}}
     answer = {"response": ALL, "sentences": [ALL, 5], "citations": [citation(0, BAD_LINKS[0]), 7]}
@@ -234,8 +241,8 @@ def test_a_hostile_selection_and_question_are_text(page: "Page", service: str) -
     page.locator("bythebook-ask button.about").click()
     assert PAYLOADS[0] in page.locator("bythebook-ask .said").inner_text()
     with page.expect_request("**/chat/stream") as asked:
-        turn = answered(page, ALL)
-    assert sent(asked.value)["selected_text"] == ALL
+        turn = ask_and_wait(page, ALL)
+    assert request_body(asked.value)["selected_text"] == ALL
     assert turn.locator(".question").inner_text() == ALL
     no_code(page)
     page.reload()

@@ -9,12 +9,12 @@ from tests.browser.widget_pages import (
     ANSWERED,
     PARTIAL,
     REFUSED,
-    announced,
-    answered,
     ask,
+    ask_and_wait,
     chat,
-    focused,
+    focused_tag,
     host_page,
+    list_announcements,
     open_host,
     open_widget,
     opening_kind,
@@ -104,7 +104,7 @@ def test_a_history_that_cannot_be_read_is_said_and_can_be_tried_again(
     page: "Page", service: str
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, ANSWERED)
+    ask_and_wait(page, ANSWERED)
     page.route("**/history", lambda route: route.fulfill(status=503, body="{}"))
     page.reload()
     notice = page.locator("bythebook-ask .notice")
@@ -140,7 +140,7 @@ def test_a_shortcut_opens_and_escape_closes_and_focus_returns(
     page.locator("#here").focus()
     page.keyboard.press(keys)
     page.get_by_role("dialog", name="Ask the book").wait_for()
-    assert focused(page) == "TEXTAREA"
+    assert focused_tag(page) == "TEXTAREA"
     assert page.locator("bythebook-ask textarea").input_value() == ""
     page.keyboard.press("Escape")
     assert page.get_by_role("dialog").count() == 0
@@ -159,7 +159,7 @@ def test_a_shortcut_does_nothing_while_someone_types(page: "Page", service: str,
 def test_everything_can_be_done_by_keyboard(page: "Page", service: str, watched: Watched) -> None:
     open_host(page, service, script(book=SAMPLE), body="<h1>Page</h1>")
     page.keyboard.press("Tab")
-    assert focused(page) == "BUTTON.launcher"
+    assert focused_tag(page) == "BUTTON.launcher"
     page.keyboard.press("Enter")
     page.keyboard.type(ANSWERED)
     page.keyboard.press("Enter")
@@ -168,11 +168,11 @@ def test_everything_can_be_done_by_keyboard(page: "Page", service: str, watched:
     reached = []
     for _ in range(16):
         page.keyboard.press("Shift+Tab")
-        reached.append(focused(page))
+        reached.append(focused_tag(page))
     for stop in ("A.numeral", "A.read", "BUTTON.more", "BUTTON.icon-button", "SUMMARY"):
         assert stop in reached
     page.keyboard.press("Escape")
-    assert focused(page) == "BUTTON.launcher"
+    assert focused_tag(page) == "BUTTON.launcher"
     watched.clean()
 
 
@@ -180,15 +180,15 @@ def test_each_sentence_is_announced_once_and_the_confidence_last(
     page: "Page", service: str
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    answered(page, PARTIAL)
+    ask_and_wait(page, PARTIAL)
     expected = chat(service, PARTIAL)
-    told = announced(page)
+    told = list_announcements(page)
     assert told[0] == "Looking in the book …"
     assert told[1:3] == [opening_kind(expected["disclaimer"]), expected["disclaimer"]]
     assert told[3:-1] == expected["sentences"]
     assert "passage" in told[-1]
-    answered(page, REFUSED)
-    assert announced(page)[1].startswith("The book does not answer this. ")
+    ask_and_wait(page, REFUSED)
+    assert list_announcements(page)[1].startswith("The book does not answer this. ")
 
 
 def test_on_a_phone_the_focus_stays_in_the_sheet(page: "Page", service: str) -> None:
@@ -215,7 +215,7 @@ def test_the_page_does_not_move_when_the_widget_comes_opens_and_answers(
     )
     box = page.locator("#second").bounding_box()
     page.keyboard.press("/")
-    answered(page, ANSWERED)
+    ask_and_wait(page, ANSWERED)
     assert page.locator("#second").bounding_box() == box
     assert before == page.evaluate(
         "[document.documentElement.scrollHeight, document.documentElement.scrollWidth]"
@@ -233,8 +233,8 @@ def test_inline_it_stands_in_its_place_and_needs_no_button(
     assert page.locator("bythebook-ask .launcher").count() == 0
     page.get_by_role("region", name="Ask the book").wait_for()
     page.keyboard.press("/")
-    assert focused(page) == "TEXTAREA"
-    answered(page, ANSWERED)
+    assert focused_tag(page) == "TEXTAREA"
+    ask_and_wait(page, ANSWERED)
     watched.clean()
 
 
@@ -242,7 +242,7 @@ def test_sources_stand_beside_the_answer_on_wide_screens_and_above_it_on_a_phone
     page: "Page", service: str
 ) -> None:
     open_widget(page, service, book=SAMPLE)
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     note, text = turn.locator(".note").first, turn.locator(".prose").first
     beside, prose = note.bounding_box(), text.bounding_box()
     assert beside
@@ -271,7 +271,7 @@ def test_it_speaks_german_where_the_page_does_and_takes_other_words(
 ) -> None:
     open_host(page, service, script(book=SAMPLE), lang="de-AT")
     page.get_by_role("button", name="Das Buch fragen").click()
-    turn = answered(page, REFUSED)
+    turn = ask_and_wait(page, REFUSED)
     assert turn.locator(".kind").inner_text() == "Das Buch beantwortet das nicht"
     page.evaluate(
         """document.querySelector('bythebook-ask').setAttribute('strings', '{"title": "Frag <b>uns</b>"}')"""
@@ -299,7 +299,7 @@ def test_right_to_left_it_stands_on_the_left(page: "Page", service: str) -> None
     panel = page.locator("bythebook-ask .panel").bounding_box()
     assert panel
     assert panel["x"] == 0
-    answered(page, ANSWERED)
+    ask_and_wait(page, ANSWERED)
     rule = page.locator("bythebook-ask .card").evaluate(
         "node => getComputedStyle(node).borderRightWidth"
     )

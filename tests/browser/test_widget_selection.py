@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 from tests.browser.browser import Watched
-from tests.browser.widget_pages import answered, focused, open_host, questions_of, script, sent
+from tests.browser.widget_pages import (
+    ask_and_wait,
+    focused_tag,
+    open_host,
+    questions_of,
+    request_body,
+    script,
+)
 from tests.conftest import SAMPLE
 
 from bythebook.bootstrap import Core
@@ -122,7 +129,7 @@ def test_the_button_stands_by_the_selection_and_not_on_it(page: "Page", service:
     for start, end in (("#a", "#b"), ("#code", "#code"), ("#z", "#z")):
         page.locator(end).scroll_into_view_if_needed()
         choose(page, start, end)
-        button = settled(page.locator("bythebook-ask button.about"))
+        button = wait_until_still(page.locator("bythebook-ask button.about"))
         rects = page.evaluate(
             "[...getSelection().getRangeAt(0).getClientRects()].map(r => [r.left, r.top, r.right, r.bottom])"
         )
@@ -146,7 +153,7 @@ def assert_offered(page: "Page", offered: bool) -> None:
         assert not about.is_visible()
 
 
-def settled(locator: "Locator") -> "FloatRect":
+def wait_until_still(locator: "Locator") -> "FloatRect":
     """Wait until something stands where it stood a moment before, and give the place."""
     locator.wait_for()
     before, now = None, locator.bounding_box()
@@ -185,10 +192,10 @@ def test_a_mouse_selects_asks_and_the_answer_is_from_the_selection_only(
     assert not page.locator("bythebook-ask button.about").is_visible()  # not while it is dragged
     page.mouse.up()
     page.locator("bythebook-ask button.about").click()
-    assert focused(page) == "TEXTAREA"
+    assert focused_tag(page) == "TEXTAREA"
     with page.expect_request("**/chat/stream") as asked:
-        turn = answered(page, "What is a service?")
-    body = sent(asked.value)
+        turn = ask_and_wait(page, "What is a service?")
+    body = request_body(asked.value)
     assert (
         body["selected_text"] == "A service is a question with an answer, for work that ends soon."
     )
@@ -208,7 +215,7 @@ def test_one_click_asks_the_section_or_the_whole_book(
     choose(page, "#a", "#a")
     page.keyboard.press("Control+k")
     asked = questions_of(page)
-    answered(page, "What carries continuous streams of data?")
+    ask_and_wait(page, "What carries continuous streams of data?")
     chip = page.locator("bythebook-ask .chip")
     for name, badge in (
         ("This section", "From the section of"),
@@ -238,7 +245,7 @@ def test_a_text_that_is_not_in_the_book_has_no_section_and_that_is_said(
     choose(page, "#a", "#a")
     page.keyboard.press("Control+k")
     page.locator("bythebook-ask .chip").get_by_role("button", name="This section").click()
-    turn = answered(page, "Where do herons fish?")
+    turn = ask_and_wait(page, "Where do herons fish?")
     assert "its section is not known" in turn.locator(".card.failed").inner_text()
 
 
@@ -263,18 +270,18 @@ def test_without_a_mouse_text_is_selected_and_asked_about(
     page.keyboard.press("Shift+End")
     page.locator("bythebook-ask button.about").wait_for()
     page.keyboard.press("Tab")  # past the field, which comes next in the page
-    assert focused(page) == "BUTTON.about"
+    assert focused_tag(page) == "BUTTON.about"
     page.keyboard.press("Enter")
-    assert focused(page) == "TEXTAREA"
+    assert focused_tag(page) == "TEXTAREA"
     page.keyboard.type("What is a service?")
     with page.expect_request("**/chat/stream") as asked:
         page.keyboard.press("Enter")
-    assert sent(asked.value)["selected_text"] == (
+    assert request_body(asked.value)["selected_text"] == (
         "A service is a question with an answer, for work that ends soon."
     )
     page.locator("bythebook-ask .card.answer .confidence").wait_for()
     page.keyboard.press("Escape")
-    assert focused(page) == "BUTTON.launcher"
+    assert focused_tag(page) == "BUTTON.launcher"
     watched.clean()
 
 

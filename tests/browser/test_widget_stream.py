@@ -13,12 +13,12 @@ from tests.browser.browser import watch
 from tests.browser.widget_pages import (
     ANSWERED,
     PARTIAL,
-    answered,
+    answer_text,
     ask,
+    ask_and_wait,
     chat,
     host_page,
     script,
-    shown_text,
 )
 from tests.conftest import SAMPLE
 
@@ -43,16 +43,16 @@ class Proxy(BaseHTTPRequestHandler):
             shown = host_page("<h1>Page</h1>").replace("</body>", f"{script(book=SAMPLE)}</body>")
             self._whole(200, "text/html", shown.encode())
         else:
-            self._whole(*self._passed_on(self.path, b""))
+            self._whole(*self._pass_on(self.path, b""))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.path != "/chat/stream":
-            self._whole(*self._passed_on(self.path, body))
+            self._whole(*self._pass_on(self.path, body))
         elif self.way == "json":
-            self._whole(*self._passed_on("/chat/run", body))
+            self._whole(*self._pass_on("/chat/run", body))
         else:
-            self._stream(self._passed_on(self.path, body)[2])
+            self._stream(self._pass_on(self.path, body)[2])
 
     def _stream(self, sent: bytes) -> None:
         first = sent.index(b"event: content")
@@ -110,7 +110,7 @@ class Proxy(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def _passed_on(self, path: str, body: bytes) -> tuple[int, str, bytes]:
+    def _pass_on(self, path: str, body: bytes) -> tuple[int, str, bytes]:
         upstream = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         kind = {"Content-Type": "application/json"} if body else {}
         upstream.request(self.command, path, body or None, kind)
@@ -156,9 +156,9 @@ def test_the_answer_is_the_same_however_the_stream_comes(
     expected = chat(service, PARTIAL)
     assert not json.dumps(expected["disclaimer"], ensure_ascii=False).isascii()  # “ is three bytes
     open_behind(page, proxy)
-    turn = answered(page, PARTIAL)
+    turn = ask_and_wait(page, PARTIAL)
     assert turn.locator(".opening p").inner_text() == expected["disclaimer"]
-    assert shown_text(turn) == " ".join(" ".join(expected["sentences"]).split())
+    assert answer_text(turn) == " ".join(" ".join(expected["sentences"]).split())
     assert turn.locator(".numeral").count() == len(expected["key_sentences"])
     assert turn.locator(".confidence").count() == 1
     seen.clean()
@@ -173,14 +173,14 @@ def test_nothing_moves_while_an_answer_grows(page: "Page", proxy: str, width: in
         "{ window.shifts += one.value; })).observe({type: 'layout-shift', buffered: true});"
     )
     open_behind(page, proxy)
-    answered(page, ANSWERED)
+    ask_and_wait(page, ANSWERED)
     assert page.evaluate("window.shifts") <= MOST_SHIFT
 
 
 @pytest.mark.parametrize("proxy", ["error page"], indirect=True)
 def test_what_is_no_answer_is_not_shown_as_one(page: "Page", proxy: str) -> None:
     open_behind(page, proxy)
-    turn = answered(page, ANSWERED)
+    turn = ask_and_wait(page, ANSWERED)
     assert "connection was cut" in turn.locator(".card.failed").inner_text()
     assert "log in" not in turn.inner_text()
 
@@ -190,7 +190,7 @@ def test_a_stream_that_breaks_off_keeps_what_was_verified_and_says_so(
     page: "Page", proxy: str
 ) -> None:
     open_behind(page, proxy)
-    turn = answered(page, PARTIAL)
+    turn = ask_and_wait(page, PARTIAL)
     turn.get_by_text("The connection was cut").wait_for()
     assert turn.locator(SENTENCE).count() == 1
     assert turn.locator(".confidence").count() == 0

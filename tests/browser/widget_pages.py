@@ -64,7 +64,7 @@ def ask(page: "Page", question: str) -> "Locator":
     return turn
 
 
-def answered(page: "Page", question: str) -> "Locator":
+def ask_and_wait(page: "Page", question: str) -> "Locator":
     """Ask, and wait for the whole reply."""
     turn = ask(page, question)
     turn.locator(".card:not(.looking)").wait_for()
@@ -99,7 +99,7 @@ def opening_kind(disclaimer: str) -> str:
     return "Answer, in part" if sound else "Answer, with caution"
 
 
-def shown_text(turn: "Locator") -> str:
+def answer_text(turn: "Locator") -> str:
     """The text of an answer without numerals and sources, spaces folded."""
     text: str = turn.locator(".body").evaluate(
         """node => { const copy = node.cloneNode(true);
@@ -110,12 +110,12 @@ def shown_text(turn: "Locator") -> str:
     return " ".join(text.split())
 
 
-def announced(page: "Page") -> list[str]:
+def list_announcements(page: "Page") -> list[str]:
     """What a screen reader was given to say."""
     return page.locator("bythebook-ask [aria-live=polite] p").all_text_contents()
 
 
-def focused(page: "Page") -> str:
+def focused_tag(page: "Page") -> str:
     """The tag that has the focus, through shadow roots."""
     tag: str = page.evaluate(
         """() => { let at = document.activeElement;
@@ -125,7 +125,7 @@ def focused(page: "Page") -> str:
     return tag
 
 
-def sent(request: "Request") -> dict[str, Any]:
+def request_body(request: "Request") -> dict[str, Any]:
     """What a request carried."""
     body = request.post_data_json
     assert isinstance(body, dict)
@@ -138,7 +138,7 @@ def questions_of(page: "Page") -> list[dict[str, Any]]:
 
     def note(request: "Request") -> None:
         if request.url.endswith("/chat/stream"):
-            asked.append(sent(request))
+            asked.append(request_body(request))
 
     page.on("request", note)
     return asked

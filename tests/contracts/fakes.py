@@ -41,11 +41,12 @@ from bythebook.domain.reports import IngestReport
 from bythebook.errors import RecordsFailed, UnknownBook, UnknownDocument
 from bythebook.http.app import Service, create_app
 from bythebook.http.wire.context import RequestContext
+from bythebook.operate.access.gate import Gate, RequestLimits
+from bythebook.operate.access.keyring import KeyRing
+from bythebook.operate.access.latest_keys import KEY_TIMES, KeyTimes
 from bythebook.operate.answerer import Answerer
-from bythebook.operate.gate import Gate, RequestLimits
 from bythebook.operate.insight import Insight
 from bythebook.operate.journal import Journal
-from bythebook.operate.keyring import KeyRing
 from bythebook.ports import ChunkIndex, Embedder, Judge, Library, Threads, Vector, Vectors
 
 READER = "http://reader.test"
@@ -104,7 +105,7 @@ class FakeLibrary:
 
 @dataclass
 class FakeEmbedder:
-    """Embeds nothing; fails where told to."""
+    """Embeds nothing; fails if asked to."""
 
     failure: BaseException | None = None
     calls: int = 0
@@ -140,7 +141,7 @@ class FakeJudge:
 
 @dataclass
 class SentenceJudge:
-    """Takes the units that hold a word for the evidence, each as likely as told."""
+    """Takes the units that hold a word for the evidence, each as likely as given."""
 
     word: str = ""
     support: float = 0.9
@@ -239,7 +240,7 @@ class NoReports:
 
 @dataclass
 class FakeKeys:
-    """Keys in memory; they cannot be read where told so."""
+    """Keys in memory; they cannot be read if asked so."""
 
     failure: RecordsFailed | None = None
     keys: dict[str, ApiKey] = field(default_factory=dict)
@@ -279,7 +280,7 @@ class FakeKeys:
 
 @dataclass
 class MemoryThreads:
-    """Conversations that are kept as long as this lives; fails where told to."""
+    """Conversations that are kept as long as this lives; fails if asked to."""
 
     threads: dict[tuple[str, UUID], Thread] = field(default_factory=dict)
     failure: BaseException | None = None  # of appending
@@ -328,6 +329,8 @@ def fake_service(
     keys: FakeKeys | None = None,
     limits: RequestLimits | None = None,
     threads: Threads | None = None,
+    key_times: KeyTimes = KEY_TIMES,
+    settle_seconds: float = 5.0,
 ) -> Service:
     ports = AskPorts(
         library=library or FakeLibrary(),
@@ -340,9 +343,11 @@ def fake_service(
         reader_url=READER,
     )
     metrics = PrometheusMetrics()
+    ring = KeyRing(keys or FakeKeys(), times=key_times)
+    journal = Journal(NoRecords(), metrics, settle_seconds=settle_seconds)
     return Service(
-        gate=Gate(KeyRing(keys or FakeKeys()), MemoryWindows(), limits or RequestLimits(), metrics),
-        answerer=Answerer(ports, Journal(NoRecords(), metrics), wide_queue()),
+        gate=Gate(ring, MemoryWindows(), limits or RequestLimits(), metrics),
+        answerer=Answerer(ports, journal, wide_queue()),
         threads=threads or NoRecords(),
         feedback=NoRecords(),
         insight=Insight(NoLog(), ports, NoReports()),

@@ -49,7 +49,7 @@ NO_MATCH = "The book does not answer this question."
 
 
 @dataclass
-class Told:
+class ContractAnswer:
     """What one way of asking said of a question."""
 
     answered: bool
@@ -64,7 +64,7 @@ def page(url: str) -> str:
     return url.partition("#")[0].partition("?")[0]
 
 
-def unmarked(text: str) -> str:
+def strip_mark(text: str) -> str:
     """Give an answer from its first word on, which an item's mark or a fence may precede."""
     return re.sub(r"\A(?:- |\d+\) |`{3,}\w*\n)", "", text)
 
@@ -74,45 +74,45 @@ def first_key_quote(citations: list[dict[str, Any]]) -> str:
     return str(next(one for one in citations if one["key"])["referenced_text"])
 
 
-def told_by_a(envelope: dict[str, Any]) -> Told:
+def answer_of_a(envelope: dict[str, Any]) -> ContractAnswer:
     answer, refusal = envelope["answer"], envelope["refusal"]
     if answer is None:
         near = [section["section"] for section in refusal["nearest_sections"]]
-        return Told(False, refusal["reason"], nearest=near)
+        return ContractAnswer(False, refusal["reason"], nearest=near)
     citations = answer["citations"]
     pages = {page(one["source_url"]) for one in citations if one["source_url"]}
     chunks = [one["chunk_id"] for one in citations]
-    return Told(True, answer["text"], first_key_quote(citations), pages, chunks)
+    return ContractAnswer(True, answer["text"], first_key_quote(citations), pages, chunks)
 
 
-def told_by_b(value: dict[str, Any]) -> Told:
+def answer_of_b(value: dict[str, Any]) -> ContractAnswer:
     pages = [page(source["url"]) for source in value["sources"]]
     refused = value["answer"].startswith(NO_MATCH)
     assert refused is (pages == [])
-    return Told(not refused, value["answer"], None, set(pages), pages)
+    return ContractAnswer(not refused, value["answer"], None, set(pages), pages)
 
 
-def told_by_c(value: dict[str, Any]) -> Told:
+def answer_of_c(value: dict[str, Any]) -> ContractAnswer:
     if not value["should_answer"]:
         near = [section["section"] for section in value["nearest_sections"]]
-        return Told(False, value["response"], nearest=near)
+        return ContractAnswer(False, value["response"], nearest=near)
     citations = value["citations"]
     pages = {page(source["url"]) for source in value["sources"]}
     chunks = [one["chunk_id"] for one in citations]
-    return Told(True, value["response"], first_key_quote(citations), pages, chunks)
+    return ContractAnswer(True, value["response"], first_key_quote(citations), pages, chunks)
 
 
-def told_by_d(value: dict[str, Any]) -> Told:
+def answer_of_d(value: dict[str, Any]) -> ContractAnswer:
     if not value["grounded"]:
         near = [section["section"] for section in value["nearest_sections"]]
-        return Told(False, value["answer"], nearest=near)
+        return ContractAnswer(False, value["answer"], nearest=near)
     quotes = [quote for chunk in value["matched_chunks"] for quote in chunk["evidence"]]
     answer = value["answer"].removeprefix(f"{value['disclaimer']} ")
-    first = next(quote for quote in quotes if unmarked(answer).startswith(quote))
-    return Told(True, value["answer"], first, cited=value["sources"])
+    first = next(quote for quote in quotes if strip_mark(answer).startswith(quote))
+    return ContractAnswer(True, value["answer"], first, cited=value["sources"])
 
 
-def asked(client: httpx.Client, path: str, **body: object) -> dict[str, Any]:
+def post(client: httpx.Client, path: str, **body: object) -> dict[str, Any]:
     reply = client.post(path, json=body)
     assert reply.status_code == 200, reply.text
     value: dict[str, Any] = reply.json()
@@ -120,7 +120,9 @@ def asked(client: httpx.Client, path: str, **body: object) -> dict[str, Any]:
 
 
 @cache
-def command_line(data_dir: Path, port: int, question: str, *more: str) -> tuple[int, Told]:
+def command_line(
+    data_dir: Path, port: int, question: str, *more: str
+) -> tuple[int, ContractAnswer]:
     """Ask by the command, in a process of its own."""
     environment = os.environ | {
         "BYTHEBOOK_DATA_DIR": str(data_dir),
@@ -136,7 +138,7 @@ def command_line(data_dir: Path, port: int, question: str, *more: str) -> tuple[
         check=False,
     )
     assert done.stderr == ""
-    return done.returncode, told_by_a(json.loads(done.stdout))
+    return done.returncode, answer_of_a(json.loads(done.stdout))
 
 
 @pytest.mark.parametrize("question", [*ANSWERED, *REFUSED])
@@ -144,10 +146,10 @@ def test_a_question_has_one_verdict_and_one_first_quote(
     client: httpx.Client, sample_core: Core, question: str
 ) -> None:
     settings = sample_core.settings
-    a = told_by_a(asked(client, "/api/query", query=question))
-    b = told_by_b(asked(client, "/query", query=question))
-    c = told_by_c(asked(client, "/chat/run", message=question))
-    d = told_by_d(asked(client, "/ask", question=question))
+    a = answer_of_a(post(client, "/api/query", query=question))
+    b = answer_of_b(post(client, "/query", query=question))
+    c = answer_of_c(post(client, "/chat/run", message=question))
+    d = answer_of_d(post(client, "/ask", question=question))
     code, terminal = command_line(settings.data_dir, settings.port, question)
     assert [one.answered for one in (a, b, c, d, terminal)] == [question in ANSWERED] * 5
     assert code == (0 if a.answered else 1)
@@ -158,7 +160,7 @@ def test_a_question_has_one_verdict_and_one_first_quote(
         return
     assert a.first_quote is not None
     assert a.first_quote == c.first_quote == d.first_quote
-    assert unmarked(remove_opening(b.text)).startswith(a.first_quote)
+    assert strip_mark(remove_opening(b.text)).startswith(a.first_quote)
 
 
 def test_contract_c_tells_the_type_of_a_refusal_by_the_best_similarity(
@@ -167,8 +169,8 @@ def test_contract_c_tells_the_type_of_a_refusal_by_the_best_similarity(
     """The field that names it is contract A's alone; the widget says it in words all the same."""
     told: set[str] = set()
     for question in REFUSED_DEV:
-        refusal = asked(client, "/api/query", query=question)["refusal"]
-        metrics = asked(client, "/chat/run", message=question)["confidence_metrics"]
+        refusal = post(client, "/api/query", query=question)["refusal"]
+        metrics = post(client, "/chat/run", message=question)["confidence_metrics"]
         if refusal is None:
             continue
         near = metrics["max_similarity"] >= 0.7
@@ -186,17 +188,17 @@ def test_all_sources_come_from_one_retrieved_set(
     pages = {
         page(section_url(passage.chunk, sample_core.ask.reader_url)) for passage in outcome.passages
     }
-    a = asked(client, "/api/query", query=question)
-    b = told_by_b(asked(client, "/query", query=question))
-    c = told_by_c(asked(client, "/chat/run", message=question))
-    d = told_by_d(asked(client, "/ask", question=question))
+    a = post(client, "/api/query", query=question)
+    b = answer_of_b(post(client, "/query", query=question))
+    c = answer_of_c(post(client, "/chat/run", message=question))
+    d = answer_of_d(post(client, "/ask", question=question))
     assert a["metadata"]["chunks_retrieved"] == len(retrieved) == 5
-    assert set(told_by_a(a).cited) | set(d.cited) <= retrieved
-    assert told_by_a(a).cited[0] in d.cited
+    assert set(answer_of_a(a).cited) | set(d.cited) <= retrieved
+    assert answer_of_a(a).cited[0] in d.cited
     assert b.pages | c.pages <= pages
-    assert c.cited == told_by_a(a).cited
-    assert told_by_a(a).pages <= c.pages
-    assert b.cited[0] in told_by_a(a).pages
+    assert c.cited == answer_of_a(a).cited
+    assert answer_of_a(a).pages <= c.pages
+    assert b.cited[0] in answer_of_a(a).pages
 
 
 @pytest.mark.parametrize(
@@ -207,9 +209,9 @@ def test_a_selection_has_one_verdict(
     client: httpx.Client, sample_core: Core, question: str, answered: bool
 ) -> None:
     settings = sample_core.settings
-    a = told_by_a(asked(client, "/api/query", query=question, selected_text=SELECTION))
-    c = told_by_c(asked(client, "/chat/run", message=question, selected_text=SELECTION))
-    d = told_by_d(asked(client, "/ask", question=question, selected_text=SELECTION))
+    a = answer_of_a(post(client, "/api/query", query=question, selected_text=SELECTION))
+    c = answer_of_c(post(client, "/chat/run", message=question, selected_text=SELECTION))
+    d = answer_of_d(post(client, "/ask", question=question, selected_text=SELECTION))
     code, terminal = command_line(
         settings.data_dir, settings.port, question, "--selected-text", SELECTION
     )

@@ -30,7 +30,7 @@ from bythebook.ask.show.wording import DISCLAIMER
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Answered, Citation, Judgement, Passage, Sentence
 from bythebook.domain.books import Chunk, PageMark, UnitKind
-from bythebook.errors import EmbedderFailed, NoBooks, StoreFailed, WrongEmbedder
+from bythebook.errors import EmbedderFailed, ModelTimeout, NoBooks, StoreFailed, WrongEmbedder
 from bythebook.http.app import Service, create_app
 from bythebook.http.contracts import ask as contract_ask
 from bythebook.http.wire.problems import Problem, ProblemKind
@@ -61,16 +61,16 @@ CHUNK = {"chunk_id", "text", "page", "chapter", "section", "evidence"}
 def ask(client: httpx.Client, question: str, **more: object) -> dict[str, Any]:
     reply = client.post(PATH, json={"question": question, **more})
     assert reply.status_code == 200, reply.text
-    return checked(reply.json())
+    return check_response(reply.json())
 
 
-def answered(service: Service, question: str = "What is a gait?", **more: object) -> dict[str, Any]:
+def ask_book(service: Service, question: str = "What is a gait?", **more: object) -> dict[str, Any]:
     reply = call(service, "POST", PATH, {"question": question, **more})
     assert reply.status_code == 200, reply.text
-    return checked(reply.json())
+    return check_response(reply.json())
 
 
-def checked(value: dict[str, Any]) -> dict[str, Any]:
+def check_response(value: dict[str, Any]) -> dict[str, Any]:
     """Check what holds for every response."""
     assert set(value) == RESPONSE
     assert value["answer"]
@@ -183,7 +183,7 @@ def untouchable(sample_core: Core) -> Iterator[Service]:
 def test_selected_text_touches_neither_index_nor_embedder(
     untouchable: Service, question: str, grounded: bool
 ) -> None:
-    value = answered(untouchable, question, selected_text=f" {SELECTION} ")
+    value = ask_book(untouchable, question, selected_text=f" {SELECTION} ")
     assert value["grounded"] is grounded
     if grounded:
         assert value["answer"].startswith("The capital of Iceland is Reykjavik.")
@@ -199,7 +199,7 @@ def test_the_longest_selection_is_read_and_shown_in_part() -> None:
     text = "A heron stands. " * 624 + "It eats fish now"
     assert len(text) == 10_000
     judge = SentenceJudge("fish")
-    value = answered(fake_service(judge=judge), "What does it eat?", selected_text=text)
+    value = ask_book(fake_service(judge=judge), "What does it eat?", selected_text=text)
     (chunk,) = value["matched_chunks"]
     assert value["answer"] == "It eats fish now"
     assert chunk["evidence"] == ["It eats fish now"]
@@ -224,7 +224,7 @@ def test_evidence_is_verbatim_and_stands_in_its_chunk(client: httpx.Client) -> N
 def test_a_chunk_has_at_most_three_quotes_the_cited_first() -> None:
     judge = SentenceJudge("gait", support=0.4)
     chunk = tale("A gait.", "No.", "Two gaits.", "Three gaits.", "Four gaits.")
-    value = answered(over((chunk, 0.9), judge=judge))
+    value = ask_book(over((chunk, 0.9), judge=judge))
     assert value["answer"] == "A gait.\n\nTwo gaits.\n\nThree gaits."
     assert value["matched_chunks"][0]["evidence"] == ["A gait.", "Two gaits.", "Three gaits."]
 
@@ -242,7 +242,7 @@ def test_cited_chunks_come_first_then_other_relevant_ones_best_first() -> None:
         "Some gait.": 0.1,
         "One gait more.": 0.1,
     }
-    value = answered(over(*chunks, judge=RankingJudge(supports)))
+    value = ask_book(over(*chunks, judge=RankingJudge(supports)))
     assert value["answer"] == "A gait indeed."
     assert [chunk["text"] for chunk in value["matched_chunks"]] == [
         "A gait indeed.",
@@ -253,26 +253,26 @@ def test_cited_chunks_come_first_then_other_relevant_ones_best_first() -> None:
 
 def test_a_cited_chunk_comes_before_a_relevant_one_of_better_score() -> None:
     judge = RankingJudge({"A gait.": 0.8, "Also so.": 0.1})
-    value = answered(over((tale("Also so."), 0.9), (tale("A gait."), 0.6), judge=judge))
+    value = ask_book(over((tale("Also so."), 0.9), (tale("A gait."), 0.6), judge=judge))
     assert [chunk["text"] for chunk in value["matched_chunks"]] == ["A gait.", "Also so."]
 
 
 def test_cited_quotes_come_before_others_that_the_judge_prefers() -> None:
     supports = {"One is.": 0.05, "It is two.": 0.16, "Three is:": 0.2, "Four is.": 0.3}
-    value = answered(over((tale(*supports), 0.9), judge=RankingJudge(supports)))
+    value = ask_book(over((tale(*supports), 0.9), judge=RankingJudge(supports)))
     assert value["answer"] == "It is two.\n\nFour is."  # what only announces does not answer
     assert value["matched_chunks"][0]["evidence"] == ["It is two.", "Four is.", "Three is:"]
 
 
 def test_five_chunks_are_retrieved() -> None:
     chunks = [(tale(f"Gait {number}."), 0.9 - number / 100) for number in range(12)]
-    assert len(answered(over(*chunks))["matched_chunks"]) == 5
+    assert len(ask_book(over(*chunks))["matched_chunks"]) == 5
 
 
 def test_a_long_chunk_is_cut_with_dots_and_one_of_2000_is_not() -> None:
     for length, shown in ((2000, "y" * 1990), (2001, "...")):
         chunk = tale("A gait is.", "y" * (length - 11))
-        value = answered(over((chunk, 0.9), judge=SentenceJudge("gait")))
+        value = ask_book(over((chunk, 0.9), judge=SentenceJudge("gait")))
         text = value["matched_chunks"][0]["text"]
         assert len(text) == 2000
         assert text.endswith(shown[-3:])
@@ -281,12 +281,12 @@ def test_a_long_chunk_is_cut_with_dots_and_one_of_2000_is_not() -> None:
 
 def test_a_chunk_of_a_paged_book_has_its_page() -> None:
     chunk = replace(tale("A gait is."), pages=(PageMark(0, 45, "xlv"),))
-    assert answered(over((chunk, 0.9)))["matched_chunks"][0]["page"] == 45
+    assert ask_book(over((chunk, 0.9)))["matched_chunks"][0]["page"] == 45
 
 
 def test_a_chunk_without_chapter_and_section_has_none() -> None:
     chunk = replace(tale("A gait is."), chapter="", section="")
-    (shown,) = answered(over((chunk, 0.9)))["matched_chunks"]
+    (shown,) = ask_book(over((chunk, 0.9)))["matched_chunks"]
     assert (shown["chapter"], shown["section"], shown["page"]) == (None, None, None)
 
 
@@ -296,7 +296,7 @@ def test_a_chunk_without_chapter_and_section_has_none() -> None:
 def test_an_answer_has_at_most_five_sentences_and_a_list_cut_short_says_so() -> None:
     items: list[tuple[UnitKind, str]] = [("item", f"Do step {n}.") for n in range(7)]
     service = over((tale("Do this:", *items), 0.9), judge=SentenceJudge("Do this"))
-    value = answered(service, "What are the steps of walking?")
+    value = ask_book(service, "What are the steps of walking?")
     assert (
         value["answer"] == "Do this:\n\n- Do step 0.\n- Do step 1.\n- Do step 2.\n- Do step 3.\n…"
     )
@@ -306,13 +306,13 @@ def test_an_answer_has_at_most_five_sentences_and_a_list_cut_short_says_so() -> 
 def test_bare_words_of_a_list_are_part_of_the_sentence_that_opens_it() -> None:
     items: list[tuple[UnitKind, str]] = [("item", f"step {n}") for n in range(7)]
     service = over((tale("Do this:", *items), 0.9), judge=SentenceJudge("Do this"))
-    value = answered(service, "What are the steps of walking?")
+    value = ask_book(service, "What are the steps of walking?")
     assert value["answer"].split("\n") == ["Do this:", "", *(f"- {text}" for _, text in items)]
 
 
 def test_an_item_of_many_sentences_is_cut_at_the_fifth() -> None:
     service = over((tale(("item", "A gait. Two walk. " * 4)), 0.9))
-    assert answered(service)["answer"] == "A gait. Two walk. A gait. Two walk. A gait.\n…"
+    assert ask_book(service)["answer"] == "A gait. Two walk. A gait. Two walk. A gait.\n…"
 
 
 def test_the_books_answers_have_one_to_five_sentences(client: httpx.Client) -> None:
@@ -323,7 +323,7 @@ def test_the_books_answers_have_one_to_five_sentences(client: httpx.Client) -> N
 
 
 def test_a_disclaimer_opens_the_answer_and_has_its_own_field() -> None:
-    value = answered(over((tale("A gait is."), 0.45)))
+    value = ask_book(over((tale("A gait is."), 0.45)))
     assert value["disclaimer"] == DISCLAIMER
     assert value["answer"] == f"{DISCLAIMER} A gait is."
 
@@ -351,12 +351,12 @@ def test_quality_is_computed_from_the_relevant_chunks(
     relevances: tuple[float, ...], judge: SentenceJudge, quality: str
 ) -> None:
     chunks = [(tale(f"Gait {n}."), relevance) for n, relevance in enumerate(relevances)]
-    assert answered(over(*chunks, judge=judge))["retrieval_quality"] == quality
+    assert ask_book(over(*chunks, judge=judge))["retrieval_quality"] == quality
 
 
 def test_chunks_that_are_not_relevant_do_not_count_toward_quality() -> None:
     chunks = [(tale("A gait."), 0.9), (tale("Else."), 0.9)]
-    value = answered(over(*chunks, judge=SentenceJudge("gait")))
+    value = ask_book(over(*chunks, judge=SentenceJudge("gait")))
     assert value["retrieval_quality"] == "Partial"
 
 
@@ -505,11 +505,10 @@ def test_a_model_out_of_time_is_503_here_and_504_elsewhere() -> None:
     assert Problem("model_timeout", "It took too long.").status == 504
 
 
-def test_a_status_of_this_contract_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contract_ask, "STATUSES", {"store_unavailable": 507})
-    service = fake_service(index=FakeIndex(failure=StoreFailed("gone")))
-    error_of(call(service, "POST", PATH, {"question": "x"}), 507, "store_unavailable")
-    assert call(service, "POST", "/query", {"query": "x"}).status_code == 503
+def test_a_status_of_this_contract_is_its_own() -> None:
+    service = fake_service(index=FakeIndex(failure=ModelTimeout("It took too long.")))
+    error_of(call(service, "POST", PATH, {"question": "x"}), 503, "model_timeout")
+    assert call(service, "POST", "/query", {"query": "x"}).status_code == 504
 
 
 # The description

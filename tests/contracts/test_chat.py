@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.conftest import SAMPLE, free_port, serving
+from tests.conftest import SAMPLE, free_port, serve_core
 from tests.contracts.fakes import (
     BROKEN_BODIES,
     CITATION,
@@ -81,17 +81,17 @@ ERROR = {"error", "message", "details", "timestamp", "request_id"}
 def say(client: httpx.Client, message: str, **more: object) -> dict[str, Any]:
     reply = client.post(RUN, json={"message": message, **more})
     assert reply.status_code == 200, reply.text
-    return checked(reply.json())
+    return check_response(reply.json())
 
 
-def answered(service: Service, message: str = "What is a gait?", **more: object) -> dict[str, Any]:
+def chat(service: Service, message: str = "What is a gait?", **more: object) -> dict[str, Any]:
     service = replace(service, threads=MemoryThreads())
     reply = call(service, "POST", RUN, {"message": message, **more})
     assert reply.status_code == 200, reply.text
-    return checked(reply.json())
+    return check_response(reply.json())
 
 
-def checked(value: dict[str, Any]) -> dict[str, Any]:
+def check_response(value: dict[str, Any]) -> dict[str, Any]:
     """Check what holds for every response."""
     assert set(value) == RESPONSE
     metrics = value["confidence_metrics"]
@@ -119,7 +119,7 @@ def checked(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-# What may stand beside sentences: space, an item's mark, a fence, the rule below a head row.
+# What may stand next to sentences: space, an item's mark, a fence, the rule below a head row.
 MARKS = r"\s*(?:(?:-|\d+\)|`{3,}\w*|---(?: \| ---)*)\s*)*"
 
 
@@ -228,18 +228,16 @@ def test_the_level_follows_the_judge_and_low_answers_with_a_disclaimer(
     relevance: float, chance: float, level: str
 ) -> None:
     found = FakeIndex(hits=hits((ONE, relevance), (TWO, relevance)))
-    value = answered(fake_service(index=found, judge=SentenceJudge("Fact", answerable=chance)))
+    value = chat(fake_service(index=found, judge=SentenceJudge("Fact", answerable=chance)))
     assert value["confidence_level"] == level
     assert (value["disclaimer"] is not None) is (level == "low")
 
 
 def test_diversity_is_that_of_the_chunks_own_vectors() -> None:
     found = hits((ONE, 0.9), (TWO, 0.9), (THREE, 0.9))
-    value = answered(
-        fake_service(index=FakeIndex(hits=found))
-    )  # its vectors are all at right angles
+    value = chat(fake_service(index=FakeIndex(hits=found)))  # its vectors are all at right angles
     assert value["confidence_metrics"]["chunk_diversity"] == 1.0
-    value = answered(fake_service(index=FakeIndex(hits=found[:1])))
+    value = chat(fake_service(index=FakeIndex(hits=found[:1])))
     assert value["confidence_metrics"]["chunk_diversity"] == 0.0
 
 
@@ -255,7 +253,7 @@ def similarities_of(value: dict[str, Any]) -> list[float]:
 def test_the_default_threshold_filters_what_is_listed_and_never_what_is_cited() -> None:
     found = hits((ONE, 0.7), (TWO, 0.45), (THREE, 0.3))
     judge = RankingJudge({"Fact 0 is here.": 0.1, "Fact 1 is here.": 0.7, "Fact 2 is here.": 0.1})
-    value = answered(fake_service(index=FakeIndex(hits=found), judge=judge))
+    value = chat(fake_service(index=FakeIndex(hits=found), judge=judge))
     quotes = {citation["referenced_text"] for citation in value["citations"]}
     assert "Fact 1 is here." in quotes
     listed = {source["chunk_text"]: source["similarity_score"] for source in value["sources"]}
@@ -268,10 +266,10 @@ def test_a_threshold_that_is_given_filters_before_the_judge() -> None:
     found = hits((ONE, 0.9), (TWO, 0.6), (THREE, 0.3))
     service = fake_service(index=FakeIndex(hits=found), judge=JUDGE)
     for threshold, count in ((0.0, 3), (0.7, 2), (0.8, 1)):
-        value = answered(service, similarity_threshold=threshold)
+        value = chat(service, similarity_threshold=threshold)
         assert value["confidence_metrics"]["num_chunks"] == count
         assert value["confidence_metrics"]["min_similarity"] >= threshold
-    value = answered(service, similarity_threshold=1.0)
+    value = chat(service, similarity_threshold=1.0)
     assert (value["should_answer"], value["confidence"]) == (False, 0.0)
 
 
@@ -280,7 +278,7 @@ def test_one_text_in_two_places_is_one_source() -> None:
     service = fake_service(
         index=FakeIndex(hits=hits((ONE, 0.9), (same, 0.8), (TWO, 0.9))), judge=JUDGE
     )
-    value = answered(service)
+    value = chat(service)
     texts = [source["chunk_text"] for source in value["sources"]]
     assert len(texts) == len(set(texts))
     assert value["confidence_metrics"]["num_chunks"] == 2
@@ -328,7 +326,7 @@ def test_a_selection_touches_neither_index_nor_embedder() -> None:
     index = FakeIndex(failure=AssertionError("the index was touched"))
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
     service = fake_service(index=index, embedder=embedder)
-    value = answered(service, "What is the capital of Iceland?", selected_text=SELECTION)
+    value = chat(service, "What is the capital of Iceland?", selected_text=SELECTION)
     assert value["should_answer"] is True
 
 
@@ -478,7 +476,7 @@ def test_a_thread_outlives_the_service(sample_core: Core, client: httpx.Client) 
     before = history(client, session)
     settings = sample_core.settings.model_copy(update={"port": free_port()})
     other = Core(settings)
-    with serving(other) as server, httpx.Client(base_url=server.url, timeout=120) as again:
+    with serve_core(other) as server, httpx.Client(base_url=server.url, timeout=120) as again:
         assert history(again, session) == before
         assert "URDF" in say(again, "What does it describe?", session_id=session)["response"]
     other.close()

@@ -22,7 +22,7 @@ from tests.contracts.fakes import (
     fake_service,
     hits,
 )
-from tests.contracts.test_chat import checked, error_of, history
+from tests.contracts.test_chat import check_response, error_of, history
 from tests.unit.fakes import make_chunk, wide_queue
 
 from bythebook.ask.show.wording import DISCLAIMER
@@ -42,7 +42,7 @@ FOREIGN = "Who won the football world cup in 1998?"
 Events = list[tuple[str, dict[str, Any]]]
 
 
-def parsed(text: str) -> Events:
+def parse_events(text: str) -> Events:
     """Read a stream as a browser would; a comment is no event."""
     assert text.endswith("\n\n")
     events: Events = []
@@ -56,7 +56,7 @@ def parsed(text: str) -> Events:
     return events
 
 
-def ended(events: Events) -> dict[str, Any]:
+def require_end(events: Events) -> dict[str, Any]:
     """Check that a stream has one end, and give it."""
     names = [name for name, _ in events]
     assert [name for name in names if name in {"done", "error"}] == names[-1:]
@@ -67,13 +67,13 @@ def stream(client: httpx.Client, message: str, **more: object) -> Events:
     reply = client.post(STREAM, json={"message": message, **more})
     assert reply.status_code == 200, reply.text
     assert reply.headers["content-type"].startswith("text/event-stream")
-    return parsed(reply.text)
+    return parse_events(reply.text)
 
 
-def streamed(service: Service, message: str = "What is a gait?") -> Events:
+def read_stream(service: Service, message: str = "What is a gait?") -> Events:
     reply = call(service, "POST", STREAM, {"message": message})
     assert reply.status_code == 200, reply.text
-    return parsed(reply.text)
+    return parse_events(reply.text)
 
 
 def with_threads(service: Service) -> Service:
@@ -96,7 +96,7 @@ def test_a_stream_tells_what_was_found_then_the_sentences_then_the_whole(
     assert found["num_chunks"] == 5
     assert 0 <= found["average_score"] <= 1
     assert found["sections"]
-    response = checked(ended(events))
+    response = check_response(require_end(events))
     contents = [content for name, content in events if name == "content"]
     assert all(set(content) == {"delta", "citations"} for content in contents)
     assert "".join(content["delta"] for content in contents) == response["response"]
@@ -106,7 +106,7 @@ def test_a_stream_tells_what_was_found_then_the_sentences_then_the_whole(
 
 def test_a_stream_and_a_plain_answer_say_the_same(client: httpx.Client) -> None:
     plain = client.post("/chat/run", json={"message": QUESTION}).json()
-    done = ended(stream(client, QUESTION))
+    done = require_end(stream(client, QUESTION))
     for value in (plain, done):
         value.pop("session_id")
         value.pop("timestamp")
@@ -116,17 +116,17 @@ def test_a_stream_and_a_plain_answer_say_the_same(client: httpx.Client) -> None:
 def test_a_refusal_has_no_content(client: httpx.Client) -> None:
     events = stream(client, FOREIGN)
     assert [name for name, _ in events] == ["retrieval", "done"]
-    assert checked(ended(events))["should_answer"] is False
+    assert check_response(require_end(events))["should_answer"] is False
 
 
 def test_the_plain_route_streams_where_it_is_asked_to(client: httpx.Client) -> None:
     reply = client.post("/chat/run", json={"message": QUESTION, "stream": True})
     assert reply.headers["content-type"].startswith("text/event-stream")
-    assert checked(ended(parsed(reply.text)))["should_answer"] is True
+    assert check_response(require_end(parse_events(reply.text)))["should_answer"] is True
 
 
 def test_the_stream_route_streams_also_where_it_is_not(client: httpx.Client) -> None:
-    assert ended(stream(client, QUESTION, stream=False))["should_answer"] is True
+    assert require_end(stream(client, QUESTION, stream=False))["should_answer"] is True
 
 
 def test_nothing_may_hold_a_stream_back(client: httpx.Client) -> None:
@@ -139,12 +139,12 @@ def test_a_stream_of_a_selection_finds_the_selection(client: httpx.Client) -> No
     text = "The capital of Iceland is Reykjavik. Herons fish at the river."
     events = stream(client, "What is the capital of Iceland?", selected_text=text)
     assert events[0][1] == {"num_chunks": 1, "average_score": 1.0, "sections": ["Selected text"]}
-    assert ended(events)["sources"][0]["section"] == "Selected text"
+    assert require_end(events)["sources"][0]["section"] == "Selected text"
 
 
 def test_a_stream_is_a_turn_of_its_thread(client: httpx.Client) -> None:
-    session = ended(stream(client, "What is URDF?"))["session_id"]
-    follow_up = ended(stream(client, "What does it describe?", session_id=session))
+    session = require_end(stream(client, "What is URDF?"))["session_id"]
+    follow_up = require_end(stream(client, "What does it describe?", session_id=session))
     assert "URDF" in follow_up["response"]
     messages = history(client, session)["messages"]
     assert [message["role"] for message in messages] == ["user", "assistant"] * 2
@@ -155,12 +155,12 @@ def test_the_disclaimer_opens_the_first_content_and_has_no_citation_of_its_own()
     chunk = make_chunk("One is.", "Two is.")
     judge = SentenceJudge("One", answerable=0.4)
     service = with_threads(fake_service(index=FakeIndex(hits=hits((chunk, 0.9))), judge=judge))
-    events = streamed(service)
+    events = read_stream(service)
     deltas = [content["delta"] for name, content in events if name == "content"]
     assert deltas == [f"{DISCLAIMER} One is.", "\n\nTwo is."]
     keys = [c["citations"][0]["key"] for name, c in events if name == "content"]
     assert keys == [True, False]
-    response = ended(events)
+    response = require_end(events)
     assert response["response"] == f"{DISCLAIMER} One is.\n\nTwo is."
     assert response["disclaimer"] == DISCLAIMER
     indexes = [c["citations"][0]["sentence"] for name, c in events if name == "content"]
@@ -171,9 +171,9 @@ def test_items_of_a_list_are_set_off_in_a_stream_as_in_the_whole() -> None:
     chunk = make_chunk("The gaits are:", ("item", "walk"), ("item", "trot"))
     judge = RankingJudge({"The gaits are:": 0.9, "walk": 0.1, "trot": 0.1})
     service = with_threads(fake_service(index=FakeIndex(hits=hits((chunk, 0.9))), judge=judge))
-    events = streamed(service, "What are the gaits?")
+    events = read_stream(service, "What are the gaits?")
     deltas = [content["delta"] for name, content in events if name == "content"]
-    assert "".join(deltas) == ended(events)["response"]
+    assert "".join(deltas) == require_end(events)["response"]
     assert deltas[1].startswith("\n")
 
 
@@ -192,7 +192,7 @@ class BrokenGenerator:
         raise self.failure
 
 
-def generated_by(generator: Generator) -> Service:
+def service_generating_by(generator: Generator) -> Service:
     found = hits((make_chunk("One is."), 0.9))
     service = fake_service(index=FakeIndex(hits=found))
     ports = replace(service.answerer.ports, generator=generator)
@@ -213,10 +213,10 @@ def generated_by(generator: Generator) -> Service:
 def test_a_failure_after_the_start_is_the_last_event_and_keeps_nothing(
     failure: Exception, kind: str
 ) -> None:
-    service = generated_by(BrokenGenerator(failure))
-    events = streamed(service)
+    service = service_generating_by(BrokenGenerator(failure))
+    events = read_stream(service)
     assert [name for name, _ in events] == ["retrieval", "content", "error"]
-    error = ended(events)
+    error = require_end(events)
     assert set(error) == {"error", "message"}
     assert error["error"] == kind
     assert "secret" not in json.dumps(events)
@@ -227,8 +227,8 @@ def test_a_failure_after_the_start_is_the_last_event_and_keeps_nothing(
 def test_an_answer_that_cannot_be_kept_ends_in_an_error() -> None:
     service = fake_service(index=FakeIndex(hits=hits((make_chunk("One is."), 0.9))))
     service = replace(service, threads=MemoryThreads(failure=RecordsFailed("full")))
-    events = streamed(service)
-    assert ended(events)["error"] == "database_unavailable"
+    events = read_stream(service)
+    assert require_end(events)["error"] == "database_unavailable"
     assert "done" not in [name for name, _ in events]
 
 
@@ -262,7 +262,7 @@ class HeldJudge(FakeJudge):
         return await super().judge(question, passages)
 
 
-def held(judge: HeldJudge) -> Service:
+def service_judged_by(judge: HeldJudge) -> Service:
     found = hits((make_chunk("One is."), 0.9))
     return with_threads(fake_service(index=FakeIndex(hits=found), judge=judge))
 
@@ -316,7 +316,7 @@ class Exchange:
 
 
 @asynccontextmanager
-async def streaming(
+async def open_stream(
     app: FastAPI, session: str | None = None
 ) -> AsyncIterator[tuple[Exchange, asyncio.Task[None]]]:
     """Have a stream under way for the length of a with block, and see that nothing is left of it."""
@@ -352,14 +352,14 @@ def test_a_slow_answer_is_kept_alive_by_comments() -> None:
     body = b"".join(sent).decode()
     assert beats[4] - beats[0] > 3 * every  # of which there are four between them
     assert body.index("event: retrieval") < body.index(": heartbeat") < body.index("event: error")
-    assert ended(parsed(body))["message"] == "Enough."
+    assert require_end(parse_events(body))["message"] == "Enough."
 
 
 def test_a_client_that_leaves_stops_the_work_at_once_and_nothing_is_kept() -> None:
-    async def left() -> None:
+    async def leave_early() -> None:
         judge = HeldJudge()
-        service = held(judge)
-        async with streaming(create_app(service)) as (exchange, _):
+        service = service_judged_by(judge)
+        async with open_stream(create_app(service)) as (exchange, _):
             await judge.asked.wait()
             exchange.leave.set()
             async with asyncio.timeout(60):
@@ -368,7 +368,7 @@ def test_a_client_that_leaves_stops_the_work_at_once_and_nothing_is_kept() -> No
         assert isinstance(service.threads, MemoryThreads)
         assert service.threads.threads == {}
 
-    asyncio.run(left())
+    asyncio.run(leave_early())
 
 
 class Slowed(FakeIndex):
@@ -388,17 +388,17 @@ class Slowed(FakeIndex):
 
 
 def test_a_client_that_leaves_while_the_book_is_searched_gets_nothing() -> None:
-    async def left() -> None:
+    async def leave_early() -> None:
         index = Slowed()
         app = create_app(with_threads(fake_service(index=index)))
-        async with streaming(app) as (exchange, _):
+        async with open_stream(app) as (exchange, _):
             await index.asked.wait()
             exchange.leave.set()
             async with asyncio.timeout(60):
                 await index.called_off.wait()
         assert exchange.sent == []
 
-    asyncio.run(left())
+    asyncio.run(leave_early())
 
 
 def test_a_client_that_leaves_in_the_moment_of_an_event_is_noticed() -> None:
@@ -420,11 +420,11 @@ def test_a_client_that_leaves_in_the_moment_of_an_event_is_noticed() -> None:
         await leave.wait()
         return {"type": "http.disconnect"}
 
-    async def left() -> None:
+    async def leave_early() -> None:
         async with asyncio.timeout(60):
             await EventStream(events(), Draining())({}, receive, send)
 
-    asyncio.run(left())
+    asyncio.run(leave_early())
 
 
 def test_a_stream_whose_work_is_cut_off_from_within_still_ends() -> None:
@@ -446,13 +446,13 @@ def test_a_stream_whose_work_is_cut_off_from_within_still_ends() -> None:
             await EventStream(events(), Draining())({}, receive, send)
 
     asyncio.run(read())
-    assert ended(parsed(b"".join(sent).decode()))["error"] == "internal"
+    assert require_end(parse_events(b"".join(sent).decode()))["error"] == "internal"
 
 
 def test_a_plain_answer_that_the_service_cannot_wait_for_is_a_503_in_the_contracts_shape() -> None:
-    async def stopped() -> httpx.Response:
+    async def stop() -> httpx.Response:
         judge = HeldJudge()
-        service = held(judge)
+        service = service_judged_by(judge)
         transport = httpx.ASGITransport(create_app(service), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://reader.test") as client:
             body = {"message": "What is a gait?"}
@@ -461,17 +461,17 @@ def test_a_plain_answer_that_the_service_cannot_wait_for_is_a_503_in_the_contrac
             service.draining.begin(0.05)
             return await asking
 
-    reply = asyncio.run(stopped())
+    reply = asyncio.run(stop())
     assert reply.status_code == 503
     assert reply.headers["retry-after"]
     assert reply.json()["message"] == STOPPING
 
 
 def test_a_service_that_stops_waits_for_a_stream_and_then_ends_it_with_an_error() -> None:
-    async def stopped() -> tuple[str, Service]:
+    async def stop() -> tuple[str, Service]:
         judge = HeldJudge()
-        service = held(judge)
-        async with streaming(create_app(service)) as (exchange, task):
+        service = service_judged_by(judge)
+        async with open_stream(create_app(service)) as (exchange, task):
             await judge.asked.wait()
             service.draining.begin(1)
             for _ in range(5):
@@ -479,23 +479,23 @@ def test_a_service_that_stops_waits_for_a_stream_and_then_ends_it_with_an_error(
             assert not task.done()
         return exchange.body, service
 
-    body, service = asyncio.run(stopped())
-    assert ended(parsed(body)) == {"error": "store_unavailable", "message": STOPPING}
+    body, service = asyncio.run(stop())
+    assert require_end(parse_events(body)) == {"error": "store_unavailable", "message": STOPPING}
     assert isinstance(service.threads, MemoryThreads)
     assert service.threads.threads == {}
 
 
 def test_a_stream_that_ends_in_time_ends_as_if_the_service_did_not_stop() -> None:
-    async def stopped() -> str:
+    async def stop() -> str:
         judge = HeldJudge()
-        service = held(judge)
-        async with streaming(create_app(service)) as (exchange, _):
+        service = service_judged_by(judge)
+        async with open_stream(create_app(service)) as (exchange, _):
             await judge.asked.wait()
             service.draining.begin(60)
             judge.let_go.set()
         return exchange.body
 
-    assert checked(ended(parsed(asyncio.run(stopped()))))["should_answer"] is True
+    assert check_response(require_end(parse_events(asyncio.run(stop()))))["should_answer"] is True
 
 
 def test_a_stream_that_would_begin_after_the_end_is_an_http_error() -> None:
@@ -504,7 +504,7 @@ def test_a_stream_that_would_begin_after_the_end_is_an_http_error() -> None:
         service = with_threads(fake_service(index=index))
         service.draining.begin(0)
         await asyncio.sleep(0.01)
-        async with streaming(create_app(service)) as (exchange, _):
+        async with open_stream(create_app(service)) as (exchange, _):
             pass
         return int(exchange.sent[0]["status"])
 
@@ -515,15 +515,15 @@ def test_a_slow_reader_holds_up_no_other_turn_of_its_thread() -> None:
     async def slowly() -> None:
         judge = HeldJudge()
         judge.let_go.set()
-        app, session = create_app(held(judge)), str(uuid.uuid4())
-        async with streaming(app, session) as (first, _):
+        app, session = create_app(service_judged_by(judge)), str(uuid.uuid4())
+        async with open_stream(app, session) as (first, _):
             first.reads.clear()
             await judge.asked.wait()
-            async with streaming(app, session) as (second, _):
+            async with open_stream(app, session) as (second, _):
                 pass
             assert first.sent == []
             first.reads.set()
         for exchange in (first, second):
-            assert checked(ended(parsed(exchange.body)))["session_id"] == session
+            assert check_response(require_end(parse_events(exchange.body)))["session_id"] == session
 
     asyncio.run(slowly())

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 from anyio.from_thread import start_blocking_portal
 from tests.conftest import SAMPLE
-from tests.contracts.test_mcp import connected
-from tests.contracts.test_openai_api import client_of, quotes_of, user, verdict
+from tests.contracts.clients.test_mcp import connect
+from tests.contracts.clients.test_openai_api import client_of, quotes_of, user, verdict
 
 from bythebook import AsyncBook
 from bythebook.bootstrap import Core
@@ -24,7 +24,7 @@ FIFTY = [
 
 
 @dataclass(frozen=True)
-class Told:
+class InterfaceAnswer:
     """What an interface said of a question: an answer with its quotes, or the type of a refusal."""
 
     refusal_type: str | None
@@ -33,31 +33,31 @@ class Told:
     nearest: tuple[str, ...] = ()
 
 
-def by_contract_a(client: httpx.Client, question: str) -> Told:
+def by_contract_a(client: httpx.Client, question: str) -> InterfaceAnswer:
     reply = client.post("/api/query", json={"query": question, "book": SAMPLE})
-    return told_in_envelope(reply.json())
+    return answer_of_envelope(reply.json())
 
 
-def told_in_envelope(envelope: dict[str, Any]) -> Told:
+def answer_of_envelope(envelope: dict[str, Any]) -> InterfaceAnswer:
     answer, refusal = envelope["answer"], envelope["refusal"]
     if answer is None:
         near = tuple(one["url"] for one in refusal["nearest_sections"])
-        return Told(refusal["refusal_type"], nearest=near)
+        return InterfaceAnswer(refusal["refusal_type"], nearest=near)
     quotes = tuple(one["referenced_text"] for one in answer["citations"])
-    return Told(None, answer["text"], quotes)
+    return InterfaceAnswer(None, answer["text"], quotes)
 
 
-def by_openai(client: httpx.Client) -> Callable[[str], Told]:
+def by_openai(client: httpx.Client) -> Callable[[str], InterfaceAnswer]:
     book = client_of(str(client.base_url).rstrip("/"))
 
-    def ask(question: str) -> Told:
+    def ask(question: str) -> InterfaceAnswer:
         reply = book.chat.completions.create(model=SAMPLE, messages=user(question))
         told = verdict(reply)
         if told["status"] == "refused":
             near = tuple(one["url"] for one in told["nearest_sections"])
-            return Told(told["refusal_type"], nearest=near)
+            return InterfaceAnswer(told["refusal_type"], nearest=near)
         text = remove_footnotes(reply.choices[0].message.content or "")
-        return Told(None, text, tuple(quotes_of(reply)))
+        return InterfaceAnswer(None, text, tuple(quotes_of(reply)))
 
     return ask
 
@@ -68,16 +68,16 @@ class Assistant:
     def __init__(self, client: httpx.Client) -> None:
         self._url = str(client.base_url).rstrip("/")
 
-    def __enter__(self) -> Callable[[str], Told]:
+    def __enter__(self) -> Callable[[str], InterfaceAnswer]:
         self._portal = start_blocking_portal()
         portal = self._portal.__enter__()
-        self._connection = portal.wrap_async_context_manager(connected(self._url))
+        self._connection = portal.wrap_async_context_manager(connect(self._url))
         assistant = self._connection.__enter__()
 
-        def ask(question: str) -> Told:
+        def ask(question: str) -> InterfaceAnswer:
             given = {"question": question, "book": SAMPLE}
             result: Any = portal.call(assistant.call_tool, "ask_book", given)
-            return told_by_tool(result.structured_content)
+            return answer_of_tool(result.structured_content)
 
         return ask
 
@@ -86,22 +86,22 @@ class Assistant:
         self._portal.__exit__(None, None, None)
 
 
-def told_by_tool(result: dict[str, Any]) -> Told:
+def answer_of_tool(result: dict[str, Any]) -> InterfaceAnswer:
     if result["status"] == "refused":
         near = tuple(one["link"] for one in result["nearest_sections"])
-        return Told(result["refusal_type"], nearest=near)
+        return InterfaceAnswer(result["refusal_type"], nearest=near)
     quotes = tuple(one["quote"] for one in result["citations"])
-    return Told(None, remove_footnotes(result["answer"]), quotes)
+    return InterfaceAnswer(None, remove_footnotes(result["answer"]), quotes)
 
 
-def by_python(core: Core) -> Callable[[str], Told]:
+def by_python(core: Core) -> Callable[[str], InterfaceAnswer]:
     book = AsyncBook(core, SAMPLE)
 
-    def ask(question: str) -> Told:
+    def ask(question: str) -> InterfaceAnswer:
         answer = asyncio.run(book.ask(question))
         near = tuple(one.link for one in answer.nearest_sections)
         quotes = tuple(one.quote for one in answer.citations)
-        return Told(answer.refusal_type, answer.text if answer else "", quotes, near)
+        return InterfaceAnswer(answer.refusal_type, answer.text if answer else "", quotes, near)
 
     return ask
 

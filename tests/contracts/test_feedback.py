@@ -24,6 +24,7 @@ from bythebook.domain.records import OPEN, Feedback, QueryEntry
 from bythebook.http.app import Service, create_app
 from bythebook.operate.answerer import Answerer
 from bythebook.operate.journal import Journal
+from bythebook.ports import FeedbackStore
 
 FIELDS = {"error", "message", "details", "timestamp", "request_id"}
 
@@ -43,27 +44,26 @@ class Store:
         return True
 
 
-@pytest.fixture(autouse=True)
-def _soon_waited_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody writes where a service is not run: what was asked is never recorded."""
-    monkeypatch.setattr("bythebook.operate.journal.SETTLE_SECONDS", 0.05)
-
-
 @pytest.fixture
 def store() -> Store:
     return Store()
 
 
+def service_with(store: FeedbackStore, keys: FakeKeys | None = None) -> Service:
+    """Make a service over a store; it soon stops waiting, since nobody records what was asked."""
+    return replace(fake_service(keys=keys, settle_seconds=0.05), feedback=store)
+
+
 @pytest.fixture
 def service(store: Store) -> Service:
-    return replace(fake_service(), feedback=store)
+    return service_with(store)
 
 
 def give(service: Service, **body: Any) -> httpx.Response:
     return call(service, "POST", "/feedback", body)
 
 
-def failed(reply: httpx.Response, status: int, error: str) -> str:
+def require_failure(reply: httpx.Response, status: int, error: str) -> str:
     """Check a failure's shape and give its message."""
     assert reply.status_code == status, reply.text
     found = reply.json()
@@ -85,7 +85,7 @@ def test_feedback_right_after_an_answer_is_taken(client: httpx.Client) -> None:
             reply = client.post("/feedback", json=word | {"helpful": helpful})
             assert (reply.status_code, reply.content) == (204, b"")
     unknown = client.post("/feedback", json=word | {"request_id": str(uuid.uuid4())})
-    assert "no request with this id" in failed(unknown, 404, "not_found")
+    assert "no request with this id" in require_failure(unknown, 404, "not_found")
 
 
 def test_a_word_is_kept_with_its_owner_and_its_reason_trimmed(
@@ -123,7 +123,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_is_wrong_is_named_and_not_echoed(name: str, service: Service, store: Store) -> None:
     wrong, field_name = WRONG[name]
     reply = give(service, **({"request_id": str(store.request_id), "helpful": True} | wrong))
-    assert field_name in failed(reply, 422, "validation_failed")
+    assert field_name in require_failure(reply, 422, "validation_failed")
     assert "secret" not in reply.text
     assert store.kept == []
 
@@ -132,7 +132,7 @@ def test_what_is_wrong_is_named_and_not_echoed(name: str, service: Service, stor
 def test_a_missing_field_is_named(missing: str, service: Service, store: Store) -> None:
     body: dict[str, Any] = {"request_id": str(store.request_id), "helpful": True}
     del body[missing]
-    assert missing in failed(give(service, **body), 422, "validation_failed")
+    assert missing in require_failure(give(service, **body), 422, "validation_failed")
 
 
 @pytest.fixture(scope="module")
@@ -140,12 +140,12 @@ def raw() -> Callable[..., httpx.Response]:
     app = create_app(fake_service())
 
     def send(content: bytes, method: str = "POST") -> httpx.Response:
-        async def sent() -> httpx.Response:
+        async def run() -> httpx.Response:
             transport = httpx.ASGITransport(app, raise_app_exceptions=False)
             async with httpx.AsyncClient(transport=transport, base_url=READER) as client:
                 return await client.request(method, "/feedback", content=content, headers=JSON)
 
-        return asyncio.run(sent())
+        return asyncio.run(run())
 
     return send
 
@@ -153,7 +153,7 @@ def raw() -> Callable[..., httpx.Response]:
 @pytest.mark.parametrize("name", BROKEN_BODIES)
 def test_a_body_that_is_no_json_object_is_refused_in_the_same_shape(name: str, raw: Any) -> None:
     reply = raw(BROKEN_BODIES[name])
-    failed(reply, 422, "validation_failed")
+    require_failure(reply, 422, "validation_failed")
     assert "secret" not in reply.text
 
 
@@ -161,17 +161,17 @@ def test_a_lone_surrogate_is_refused(raw: Any) -> None:
     body = (
         b'{"request_id": "%s", "helpful": true, "reason": "\\ud800"}' % str(uuid.uuid4()).encode()
     )
-    assert "reason" in failed(raw(body), 422, "validation_failed")
+    assert "reason" in require_failure(raw(body), 422, "validation_failed")
 
 
 def test_a_body_that_is_too_large_and_a_wrong_method_have_the_same_shape(raw: Any) -> None:
-    failed(raw(b'{"reason": "' + b"x" * 300_000 + b'"}'), 413, "payload_too_large")
-    failed(raw(b"", "GET"), 405, "method_not_allowed")
+    require_failure(raw(b'{"reason": "' + b"x" * 300_000 + b'"}'), 413, "payload_too_large")
+    require_failure(raw(b"", "GET"), 405, "method_not_allowed")
 
 
 def test_records_that_cannot_be_reached_are_503() -> None:
-    reply = give(fake_service(), request_id=str(uuid.uuid4()), helpful=True)
-    failed(reply, 503, "database_unavailable")
+    reply = give(service_with(NoRecords()), request_id=str(uuid.uuid4()), helpful=True)
+    require_failure(reply, 503, "database_unavailable")
     assert reply.headers["retry-after"]
 
 
@@ -180,10 +180,8 @@ def test_a_defect_is_500_without_a_word_of_it() -> None:
         async def give(self, owner: str, feedback: Feedback) -> bool:
             raise KeyError("secret")
 
-    reply = give(
-        replace(fake_service(), feedback=Broken()), request_id=str(uuid.uuid4()), helpful=True
-    )
-    failed(reply, 500, "internal")
+    reply = give(service_with(Broken()), request_id=str(uuid.uuid4()), helpful=True)
+    require_failure(reply, 500, "internal")
     assert "secret" not in reply.text
 
 
@@ -192,7 +190,7 @@ def test_with_keys_only_the_owner_of_the_request_is_heard() -> None:
     mine, other = keys.add(), keys.add()
     owner = next(str(key.key_id) for key in keys.keys.values() if mine.startswith(key.prefix))
     store = Store(owner)
-    service = replace(fake_service(keys=keys), feedback=store)
+    service = service_with(store, keys)
 
     async def send(headers: dict[str, str]) -> httpx.Response:
         transport = httpx.ASGITransport(create_app(service))
@@ -200,8 +198,8 @@ def test_with_keys_only_the_owner_of_the_request_is_heard() -> None:
             word = {"request_id": str(store.request_id), "helpful": True}
             return await client.post("/feedback", json=word, headers=headers)
 
-    failed(asyncio.run(send({})), 401, "unauthorized")
-    failed(asyncio.run(send({"X-API-Key": other})), 404, "not_found")
+    require_failure(asyncio.run(send({})), 401, "unauthorized")
+    require_failure(asyncio.run(send({"X-API-Key": other})), 404, "not_found")
     assert asyncio.run(send({"X-API-Key": mine})).status_code == 204
     assert [kept for kept, _ in store.kept] == [owner]
 
@@ -223,11 +221,7 @@ def test_the_description_has_its_statuses_limits_and_an_example() -> None:
     assert set(error["properties"]) == FIELDS
 
 
-def test_feedback_waits_until_the_answer_before_it_is_recorded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("bythebook.operate.journal.SETTLE_SECONDS", 60.0)
-
+def test_feedback_waits_until_the_answer_before_it_is_recorded() -> None:
     class SlowRecords(NoRecords):
         """Takes its time to record a question."""
 
@@ -241,7 +235,7 @@ def test_feedback_waits_until_the_answer_before_it_is_recorded(
             return feedback.request_id in self.known
 
     records, plain = SlowRecords(), fake_service()
-    journal = Journal(records, plain.metrics)
+    journal = Journal(records, plain.metrics, settle_seconds=60.0)
     service = replace(
         plain, answerer=Answerer(plain.answerer.ports, journal, wide_queue()), feedback=records
     )

@@ -24,7 +24,7 @@ WAYS = {"/api/query": "query", "/query": "query", "/chat/run": "message", "/ask"
 
 
 class Model:
-    """Answers with its evidence, or makes something up, then fails if it was told to."""
+    """Answers with its evidence, or makes something up, then fails if asked to."""
 
     def __init__(self, failure: Exception | None = None, made_up: str = "") -> None:
         self.failure = failure
@@ -58,7 +58,7 @@ def service_with(model: Model, *, fallback: bool = False) -> Service:
     )
 
 
-def asked(path: str, failure: Exception) -> httpx.Response:
+def ask(path: str, failure: Exception) -> httpx.Response:
     return call(service_with(Model(failure)), "POST", path, {WAYS[path]: QUESTION})
 
 
@@ -77,7 +77,7 @@ def kind_of(body: dict[str, Any]) -> str:
     ],
 )
 def test_a_model_that_is_late(path: str, status: int, kind: str) -> None:
-    reply = asked(path, ModelTimeout(f"Too late with {SECRET}."))
+    reply = ask(path, ModelTimeout(f"Too late with {SECRET}."))
     assert (reply.status_code, kind_of(reply.json())) == (status, kind)
     assert reply.headers["Retry-After"] == "5"
     assert SECRET not in reply.text
@@ -94,14 +94,14 @@ def test_a_model_that_is_late(path: str, status: int, kind: str) -> None:
 )
 @pytest.mark.parametrize("wait", [None, 17])
 def test_a_model_that_fails(path: str, kind: str, wait: int | None) -> None:
-    reply = asked(path, ModelFailed(f"Down with {SECRET}.", retry_after=wait))
+    reply = ask(path, ModelFailed(f"Down with {SECRET}.", retry_after=wait))
     assert (reply.status_code, kind_of(reply.json())) == (502, kind)
     assert reply.headers.get("Retry-After") == (str(wait) if wait else None)
     assert SECRET not in reply.text
 
 
 def test_an_answer_that_cannot_be_used_is_a_failure_as_well() -> None:
-    assert asked("/ask", BadAnswer("No JSON.")).status_code == 502
+    assert ask("/ask", BadAnswer("No JSON.")).status_code == 502
 
 
 def test_a_stream_that_has_begun_ends_in_the_failure() -> None:

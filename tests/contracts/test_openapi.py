@@ -73,7 +73,7 @@ def test_every_body_has_an_example(route: str) -> None:
 def test_every_example_is_as_its_schema_has_it(route: str) -> None:
     checked = 0
     for _, media_type, content in contents(route):
-        assert "example" not in content  # beside examples that would not be valid
+        assert "example" not in content  # next to examples that would not be valid
         for example in content.get("examples", {}).values():
             if media_type == "application/json":
                 assert faults(example["value"], content["schema"]) == []

@@ -29,7 +29,7 @@ FIELDS = {"/api/query": "query", "/query": "query", "/chat/run": "message", "/as
 
 @dataclass
 class FirstPartJudge:
-    """Finds an answer to what something is, and to nothing else; fails where told to."""
+    """Finds an answer to what something is, and to nothing else; fails if asked to."""
 
     failure: Exception | None = None
     answers: bool = True
@@ -51,7 +51,7 @@ def service(judge: FirstPartJudge | None = None, **parts: Any) -> Service:
     return fake_service(judge=judge or FirstPartJudge(), threads=MemoryThreads(), **given)
 
 
-def asked(path: str, given: Service) -> dict[str, Any]:
+def ask(path: str, given: Service) -> dict[str, Any]:
     reply = call(given, "POST", path, {FIELDS[path]: QUESTION})
     assert reply.status_code == 200, reply.text
     value: dict[str, Any] = reply.json()
@@ -59,7 +59,7 @@ def asked(path: str, given: Service) -> dict[str, Any]:
 
 
 def test_contract_a_opens_with_what_is_missing() -> None:
-    answer = asked("/api/query", service())["answer"]
+    answer = ask("/api/query", service())["answer"]
     assert (answer["disclaimer"], answer["text"]) == (MISSING, WHOLE)
     assert answer["sentences"] == [TEXT]
     assert [one["sentence"] for one in answer["citations"]] == [0]
@@ -67,13 +67,13 @@ def test_contract_a_opens_with_what_is_missing() -> None:
 
 @pytest.mark.parametrize("path", ["/query", "/ask"])
 def test_contracts_b_and_d_open_with_what_is_missing(path: str) -> None:
-    value = asked(path, service())
+    value = ask(path, service())
     assert (value["disclaimer"], value["answer"]) == (MISSING, WHOLE)
     assert value["sources"]
 
 
 def test_contract_c_opens_with_what_is_missing() -> None:
-    value = asked("/chat/run", service())
+    value = ask("/chat/run", service())
     assert (value["disclaimer"], value["response"]) == (MISSING, WHOLE)
     assert (value["sentences"], value["should_answer"]) == ([TEXT], True)
 
@@ -88,7 +88,7 @@ def test_a_stream_opens_with_what_is_missing() -> None:
 
 @pytest.mark.parametrize("path", FIELDS)
 def test_no_part_answered_is_a_refusal_with_the_nearest_section(path: str) -> None:
-    value = asked(path, service(FirstPartJudge(answers=False)))
+    value = ask(path, service(FirstPartJudge(answers=False)))
     assert "does not say" not in json.dumps(value, ensure_ascii=False)
     near = value["refusal"] if path == "/api/query" else value
     if path == "/query":
@@ -129,7 +129,7 @@ def test_a_part_of_the_service_that_fails_is_an_error_and_no_refusal(
 
 def test_the_judge_is_asked_for_each_part() -> None:
     judge = FirstPartJudge()
-    asked("/api/query", service(judge))
+    ask("/api/query", service(judge))
     first, second, in_context = judge.asked
     assert (first, second) == ("What is ROS 2?", "Who invented it?")
     assert first in in_context

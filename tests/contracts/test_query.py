@@ -164,7 +164,7 @@ def test_every_link_opens_a_page_with_the_quote_marked(
         assert page.status_code == 200
         assert page.text.count('id="quote"') == 1
         marked = " ".join(re.findall(r"<mark[^>]*>(.*?)</mark>", page.text, flags=re.DOTALL))
-        assert folded(html.unescape(marked)) == folded(citation["referenced_text"])
+        assert fold(html.unescape(marked)) == fold(citation["referenced_text"])
 
 
 def test_every_source_url_is_absolute_and_leads_to_the_section(
@@ -178,7 +178,7 @@ def test_every_source_url_is_absolute_and_leads_to_the_section(
         assert not anchor or f'id="{anchor}"' in reply.text
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     return "".join(text.replace(" | ", "").split())
 
 

@@ -79,7 +79,7 @@ def error_of(reply: httpx.Response, status: int, error_type: str) -> dict[str, A
     return value
 
 
-def answered(service: Service, query: str = "What is a gait?", **more: object) -> dict[str, Any]:
+def ask_rag(service: Service, query: str = "What is a gait?", **more: object) -> dict[str, Any]:
     reply = call(service, "POST", PATH, {"query": query, **more})
     assert reply.status_code == 200, reply.text
     value: dict[str, Any] = reply.json()
@@ -155,7 +155,7 @@ def page(name: str, text: str, section: str = "Gaits", index: int = 0) -> Chunk:
 def test_a_page_has_its_best_score_and_its_best_chunk() -> None:
     low, high = page("a", "It walks."), page("a", "It runs.", "Runs", 3)
     service = over((low, 0.6), (high, 0.8))
-    (source,) = answered(service)["sources"]
+    (source,) = ask_rag(service)["sources"]
     # On the contract's scale 0.5 is shown as 0.7: 0.8 becomes 0.7 + 0.3 * 0.6.
     assert source == {
         "url": f"{READER}/read/tales/a#Runs",
@@ -173,7 +173,7 @@ def test_the_best_cited_page_comes_first_and_what_is_not_relevant_stays_out() ->
         (page("d", "Something else."), 0.9),
     ]
     service = over(*chunks, judge=SentenceJudge("gait", support=0.45))
-    value = answered(service)
+    value = ask_rag(service)
     assert [source["url"] for source in value["sources"]] == [
         f"{READER}/read/tales/c#Gaits",
         f"{READER}/read/tales/b#Gaits",
@@ -182,7 +182,7 @@ def test_the_best_cited_page_comes_first_and_what_is_not_relevant_stays_out() ->
 
 def test_a_page_judged_relevant_is_listed_after_the_cited_one_though_its_score_is_better() -> None:
     judge = RankingJudge({"One.": 0.8, "Two.": 0.1})
-    value = answered(over((page("a", "Two."), 0.9), (page("b", "One."), 0.6), judge=judge))
+    value = ask_rag(over((page("a", "Two."), 0.9), (page("b", "One."), 0.6), judge=judge))
     assert [source["url"][-7:] for source in value["sources"]] == ["b#Gaits", "a#Gaits"]
     scores = [source["relevance_score"] for source in value["sources"]]
     assert scores[0] < scores[1]
@@ -194,7 +194,7 @@ def test_a_page_that_is_known_gives_its_own_title() -> None:
         library=FakeLibrary({"tales": [document]}),
         index=FakeIndex(hits=hits((page("a", "It walks."), 0.9))),
     )
-    assert answered(service)["sources"][0]["page_title"] == "Of Gaits"
+    assert ask_rag(service)["sources"][0]["page_title"] == "Of Gaits"
 
 
 # Length
@@ -208,7 +208,7 @@ FIVE = ("One is.", "Two is.", "Three is.", "Four is.", "Five is.")
 
 
 def test_an_answer_has_at_most_three_sentences() -> None:
-    value = answered(over(prose(*FIVE), judge=SentenceJudge(support=0.1)))
+    value = ask_rag(over(prose(*FIVE), judge=SentenceJudge(support=0.1)))
     assert value["answer"] == "One is.\n\nTwo is.\n\nThree is."
 
 
@@ -219,16 +219,16 @@ def test_an_answer_has_the_key_sentences_of_the_excerpt_that_contract_a_shows() 
     whole = call(service, "POST", "/api/query", {"query": "What is a gait?"}).json()["answer"]
     assert whole["sentences"] == list(four)
     keys = [whole["sentences"][number] for number in whole["key_sentences"]]
-    assert answered(service)["answer"] == "\n\n".join(keys) == "It is two.\n\nThree is.\n\nFour is."
+    assert ask_rag(service)["answer"] == "\n\n".join(keys) == "It is two.\n\nThree is.\n\nFour is."
 
 
 def test_steps_may_take_more() -> None:
     items: list[tuple[UnitKind, str]] = [("item", f"Do step {n}.") for n in range(6)]
     chunk = make_chunk("Do this:", *items, book_id="tales")
     service = over((chunk, 0.9), judge=SentenceJudge("Do this"))
-    value = answered(service, "What are the steps of walking?")
+    value = ask_rag(service, "What are the steps of walking?")
     assert value["answer"] == "\n".join(["Do this:", "", *(f"- {text}" for _, text in items)])
-    short = answered(service, "What is walking?")["answer"]
+    short = ask_rag(service, "What is walking?")["answer"]
     assert short == "Do this:\n\n- Do step 0.\n- Do step 1.\n…"  # in all three sentences
 
 
@@ -241,7 +241,7 @@ def test_no_answer_of_the_book_is_longer_than_three_sentences(client: httpx.Clie
 
 def test_a_disclaimer_opens_the_answer_and_counts_toward_no_limit() -> None:
     chunk, _ = prose(*FIVE)
-    value = answered(over((chunk, 0.45), judge=SentenceJudge(support=0.1)))
+    value = ask_rag(over((chunk, 0.45), judge=SentenceJudge(support=0.1)))
     assert value["disclaimer"] == DISCLAIMER
     assert value["answer"] == f"{DISCLAIMER} One is.\n\nTwo is.\n\nThree is."
 
@@ -262,7 +262,7 @@ def test_no_match_says_so_and_names_the_nearest_sections(client: httpx.Client) -
 
 
 def test_nothing_retrieved_says_so_without_sections() -> None:
-    value = answered(fake_service())
+    value = ask_rag(fake_service())
     assert value["answer"].startswith(f"{NO_MATCH} Nothing was found to read. ")
     assert "nearest sections" not in value["answer"]
     assert (value["sources"], value["retrieval_count"]) == ([], 0)
@@ -275,7 +275,7 @@ GREETINGS = ("hi", "Hello!", "hey there", "Good morning.", " HI ", "hello, hello
 def test_a_greeting_is_welcomed_without_retrieval(query: str) -> None:
     index = FakeIndex(failure=AssertionError("the index was touched"))
     embedder = FakeEmbedder(AssertionError("the embedder was touched"))
-    value = answered(fake_service(index=index, embedder=embedder), query)
+    value = ask_rag(fake_service(index=index, embedder=embedder), query)
     assert value["answer"] == contract_rag.WELCOME
     assert (value["sources"], value["retrieval_count"], value["tokens_used"]) == ([], 0, 0)
     assert value["model_used"] == "bythebook-extractive"
@@ -286,7 +286,7 @@ def test_a_greeting_is_welcomed_without_retrieval(query: str) -> None:
 )
 def test_what_only_begins_like_a_greeting_is_a_question(query: str) -> None:
     index = FakeIndex()
-    answered(fake_service(index=index), query)
+    ask_rag(fake_service(index=index), query)
     assert index.calls == 1
 
 
@@ -377,7 +377,7 @@ def test_an_operator_chooses_the_models() -> None:
     names = Settings(allowed_models="qwen3:4b , vendor/large-1,qwen3:4b").model_names
     assert names == ("qwen3:4b", "vendor/large-1")
     service = replace(fake_service(), models=names)
-    assert answered(service, "x", model="qwen3:4b")
+    assert ask_rag(service, "x", model="qwen3:4b")
     reply = call(service, "POST", PATH, {"query": "x", "model": "gpt-4"})
     assert "qwen3:4b" in error_of(reply, 422, "ValidationError")["error_message"]
 

@@ -14,7 +14,7 @@ import schemathesis
 from hypothesis import strategies as st
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.schemas import OpenApiSchema
-from tests.conftest import SAMPLE, free_port, serving
+from tests.conftest import SAMPLE, free_port, serve_core
 from tests.contracts.fakes import fake_service
 
 from bythebook.adapters.sql.keys import SqlKeyStore
@@ -29,7 +29,7 @@ Case = schemathesis.Case[Any]
 schemathesis.openapi.format("uuid4", st.uuids(version=4).map(str))
 
 
-def described(*, locked: bool) -> OpenApiSchema:
+def load_description(*, locked: bool) -> OpenApiSchema:
     """Load the description, narrowed by what only one service knows: its books and its keys."""
     description = copy.deepcopy(create_app(fake_service()).openapi())
     for _, operation in operations(description):
@@ -87,7 +87,7 @@ def configuration() -> SchemathesisConfig:
     )
 
 
-open_schema, locked_schema = described(locked=False), described(locked=True)
+open_schema, locked_schema = load_description(locked=False), load_description(locked=True)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def library(sample_core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path
 @pytest.fixture(scope="module")
 def open_url(library: Path) -> Iterator[str]:
     """A service without keys."""
-    with serving(unlimited(library)) as server:
+    with serve_core(without_limits(library)) as server:
         yield server.url
 
 
@@ -109,13 +109,13 @@ def open_url(library: Path) -> Iterator[str]:
 def locked_url(library: Path) -> Iterator[tuple[str, str]]:
     """A service with a key, and the key."""
     folder = shutil.copytree(library, library.with_name("locked"))
-    core = unlimited(folder)
+    core = without_limits(folder)
     key = asyncio.run(new_key(core))
-    with serving(core) as server:
+    with serve_core(core) as server:
         yield server.url, key
 
 
-def unlimited(folder: Path) -> Core:
+def without_limits(folder: Path) -> Core:
     limits = {"limit_key": 0, "limit_session": 0, "limit_ip": 0}
     given = Settings(data_dir=folder, port=free_port())
     return Core(given.model_copy(update=limits))

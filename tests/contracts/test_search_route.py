@@ -18,7 +18,7 @@ from bythebook.domain.records import QueryEntry
 from bythebook.errors import EmbedderFailed, StoreFailed
 from bythebook.evaluate.sets import load_questions
 from bythebook.http.app import Service, create_app
-from bythebook.operate.gate import RequestLimits
+from bythebook.operate.access.gate import RequestLimits
 from bythebook.operate.journal import Journal
 
 QUESTION = "How do ROS 2 nodes communicate?"

@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 from pydantic import SecretStr
-from tests.adapters.model_stub import KEY
-from tests.conftest import free_port, serving
-from tests.contracts.test_chat_stream import parsed
+from tests.adapters.providers.model_stub import KEY
+from tests.conftest import free_port, serve_core
+from tests.contracts.test_chat_stream import parse_events
 from tests.faults.patience import with_policy
 from tests.faults.served import library_of
 from tests.remembering import remember
@@ -20,6 +20,7 @@ from tests.remembering import remember
 from bythebook.adapters.providers.breaker import Breaker
 from bythebook.adapters.providers.resilience import MODEL, Policy, Provider
 from bythebook.bootstrap import Core
+from bythebook.bootstrap.times import ServiceTimes
 from bythebook.settings import Settings
 
 PATIENT = Policy(timeout=300.0, first_token=300.0, gap=300.0)  # as MODEL, on the slowest machine
@@ -125,14 +126,14 @@ def ask(url: str, way: str, question: str, **more: object) -> ServiceReply:
     outcome = ServiceReply(way, reply.status_code, reply.text, reply.headers, seconds)
     if way != "stream" or reply.status_code != 200:
         return ServiceReply(**{**outcome.__dict__, "value": reply.json()})
-    events = parsed(reply.text)
+    events = parse_events(reply.text)
     ends = sum(name in {"done", "error"} for name, _ in events)
     assert events[-1][0] in {"done", "error"}, events
     return ServiceReply(**{**outcome.__dict__, "value": events[-1][1], "terminals": ends})
 
 
 @contextmanager
-def serving_with_model(
+def serve_with_model(
     library: Core,
     folder: Path,
     model_url: str,
@@ -149,9 +150,9 @@ def serving_with_model(
         llm_base_url=model_url,
         **{"llm_model": MODEL_NAME, "llm_api_key": SecretStr(KEY), **settings},
     )
-    core = remember(Core(given))
-    core.watch_seconds = 3600.0  # who counts calls wants none that nobody asked for
+    # Who counts calls wants none that nobody asked for.
+    core = remember(Core(given, ServiceTimes(watch_seconds=3600.0)))
     provider = with_policy(core, policy, clock)
-    with serving(core) as server:
+    with serve_core(core) as server:
         yield ModelService(core, server.url, provider)
     core.close()

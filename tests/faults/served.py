@@ -136,7 +136,7 @@ class Served:
 
 
 @contextmanager
-def served(
+def serve_folder(
     folder: Path,
     settings: Mapping[str, str] = HIGH_LIMITS,
     ready_seconds: float = 240,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.adapters.small_books import core_over, find, generations, publish
+from tests.adapters.stores.small_books import core_over, find, generations, publish
 
 from bythebook.bootstrap import Core
 from bythebook.errors import BusyBook
@@ -39,7 +39,7 @@ from bythebook.settings import Settings
 core = Core(Settings(data_dir=Path(sys.argv[1]), threads=1))
 
 class Held:
-    # Embeds as many batches as it may, then waits to be told to go on.
+    # Embeds as many batches as it may, then waits for the signal to go on.
     model_id, dimension = core.embedder.model_id, core.embedder.dimension
     usd_per_million_tokens = 0.0
     count_tokens = core.embedder.count_tokens
@@ -109,7 +109,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, model: Core) -> frozen
 
 @pytest.fixture
 def core(tmp_path: Path, model: Core) -> Iterator[Core]:
-    """A library with the old book in it, and the new book's pages beside it."""
+    """A library with the old book in it, and the new book's pages next to it."""
     core = core_over(tmp_path / "data", model)
     publish(core, tmp_path / "source", "tales", OLD)
     for name, text in NEW.items():
@@ -178,7 +178,7 @@ def test_runs_killed_at_random_moments_leave_the_old_book_or_the_new(
 def test_an_edit_whose_run_is_killed_leaves_the_book_as_it_was(
     core: Core, tmp_path: Path, undisturbed: frozenset[str]
 ) -> None:
-    """An index that is mended rather than made anew is as safe."""
+    """An index that is mended rather than made again is as safe."""
     source = tmp_path / "source"
     publish(core, source, "tales", NEW)
     old = core.library.book("tales")

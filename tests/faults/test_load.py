@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.conftest import SAMPLE
-from tests.faults.served import Footprint, Reader, Served, library_of, served
+from tests.faults.served import Footprint, Reader, Served, library_of, serve_folder
 
 from bythebook.adapters.sql.engine.address import records_address
 from bythebook.adapters.sql.engine.database import Database
@@ -45,7 +45,7 @@ class Sent(NamedTuple):
     expected: int
 
 
-def mixed(seed: int) -> Iterator[Sent]:
+def mix_requests(seed: int) -> Iterator[Sent]:
     """Give requests of all contracts without end: answered, refused and invalid ones."""
     chance = random.Random(seed)
     questions = [one.question for one in load_questions(QUESTIONS)]
@@ -96,7 +96,7 @@ def send_round(service: Served, seed: int, requests: int) -> Counter[int]:
         statuses: Counter[int] = Counter()
         share = requests // READERS + (number < requests % READERS)
         with Reader(service.port) as reader:
-            for sent in islice(mixed(seed * READERS + number), share):
+            for sent in islice(mix_requests(seed * READERS + number), share):
                 reply = reader.send(sent.method, sent.path, sent.body)
                 assert reply.status == sent.expected, (sent, reply)
                 statuses[reply.status] += 1
@@ -106,7 +106,7 @@ def send_round(service: Served, seed: int, requests: int) -> Counter[int]:
         return sum(pool.map(read, range(READERS)), Counter[int]())
 
 
-def settled(service: Served) -> Footprint:
+def measure_settled(service: Served) -> Footprint:
     """Read what the service holds once its readers are gone."""
     deadline = time.monotonic() + 60
     while service.connections():
@@ -121,12 +121,12 @@ def test_nothing_piles_up_over_many_requests(
     """REQUESTS says how many; memory is only held to be flat over some thousands."""
     total = int(os.environ.get("REQUESTS", "150"))
     size = min(ROUND, total // 3)
-    with served(library_of(sample_core, tmp_path / "data")) as service:
+    with serve_folder(library_of(sample_core, tmp_path / "data")) as service:
         seen = [service.footprint()]
         statuses: Counter[int] = Counter()
         for number in range(total // size):
             statuses += send_round(service, number, size)
-            seen.append(settled(service))
+            seen.append(measure_settled(service))
             _tell(number + 1, size, seen[-1])
     warm, last = seen[max(1, len(seen) // 10)], seen[-1]
     record_property("requests", sum(statuses.values()))
@@ -152,10 +152,10 @@ def _tell(rounds: int, size: int, seen: Footprint) -> None:
 def test_thirty_two_writers_of_two_processes_never_find_the_records_locked(
     sample_core: Core, tmp_path: Path, record_property: Figures
 ) -> None:
-    """WRITER_SECONDS says how long at least; half of the writers talk to the service, half keep records beside it."""
+    """WRITER_SECONDS says how long at least; half of the writers talk to the service, half keep records next to it."""
     seconds = float(os.environ.get("WRITER_SECONDS", "3"))
     folder = library_of(sample_core, tmp_path / "data")
-    with served(folder) as service:
+    with serve_folder(folder) as service:
         end = time.monotonic() + seconds
         with ThreadPoolExecutor(16) as pool:
             talking = [pool.submit(talk, service, end) for _ in range(16)]

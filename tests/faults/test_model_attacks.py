@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from tests.adapters.model_stub import serving_model
+from tests.adapters.providers.model_stub import serve_model
 from tests.faults.attacks import known
 from tests.faults.attacks.attack import Channel
 from tests.faults.attacks.lists import load_attacks
-from tests.faults.attacks.trials import Fared, Trials, noticed
+from tests.faults.attacks.trials import Fared, Trials, is_noticed
 
 import bythebook.ask.pipeline as pipeline
 from bythebook.adapters.providers.agents.roles.found_passages import MOST_SEARCHES
 from bythebook.adapters.providers.agents.roles.searcher import MOST_TURNS
-from bythebook.ask.guard import flags, neutral
+from bythebook.ask.guard import flags, neutralize
 from bythebook.ask.plan.accept_rewrite import accept_rewrite
 from bythebook.ask.plan.make_plan import make_plan
 from bythebook.bootstrap import sample_book
@@ -53,7 +53,7 @@ Property = Callable[[str, object], None]
 @pytest.fixture(scope="module")
 def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
     with ExitStack() as stack:
-        stub = stack.enter_context(serving_model())
+        stub = stack.enter_context(serve_model())
         yield Trials(LISTS, stub, tmp_path_factory.mktemp("attacked"), stack)
         assert stub.faults == []
 
@@ -95,18 +95,18 @@ def test_what_was_held_out_comes_by_every_channel() -> None:
 
 def test_every_attack_that_is_read_is_obeyed_and_taken_up(trials: Trials, name: str) -> None:
     """The control: whoever obeys has written something that the book does not say."""
-    fared = trials.fared(name, "unguarded")
+    fared = trials.run_list(name, "unguarded")
     assert {one.attack.name for one in fared if one.read and not one.live} <= UNREAD
     assert sum(one.live for one in fared) >= LEAST_LIVE
 
 
 def test_no_attack_gets_through_where_the_guard_notices_none(trials: Trials, name: str) -> None:
     """Verification alone must hold: rules that know orders by their words miss the next wording."""
-    check(trials.fared(name, "unguarded"))
+    check(trials.run_list(name, "unguarded"))
 
 
 def test_no_attack_gets_through(trials: Trials, name: str, record_property: Property) -> None:
-    fared = trials.fared(name, "guarded")
+    fared = trials.run_list(name, "guarded")
     record_property("answered", sum(one.answered for one in fared))
     record_property("orders read", sum(one.read for one in fared))
     shown = [one.attack.name for one in fared if one.planted]
@@ -118,11 +118,11 @@ def test_no_attack_gets_through(trials: Trials, name: str, record_property: Prop
 
 
 def test_no_attack_gets_through_where_the_model_searches_on(trials: Trials, name: str) -> None:
-    check(trials.fared(name, "searching"))
+    check(trials.run_list(name, "searching"))
 
 
 def test_no_tool_is_used_beyond_the_capped_search(trials: Trials, name: str) -> None:
-    fared = trials.fared(name, "searching")
+    fared = trials.run_list(name, "searching")
     assert MOST_SEARCHES == 3
     assert set().union(*(one.offered for one in fared)) == TOOLS
     for one in fared:
@@ -131,7 +131,7 @@ def test_no_tool_is_used_beyond_the_capped_search(trials: Trials, name: str) -> 
     assert any("No more searches" in text for one in fared for text in one.found)
 
 
-async def _believing(
+async def _believe(
     drafts: AsyncIterator[Draft], passages: Sequence[Passage], _support: Support
 ) -> AsyncIterator[Sentence | Fault]:
     """Take a model at its word, and show some words of the book under it."""
@@ -148,10 +148,10 @@ def test_what_gets_through_is_noticed(
     trials: Trials, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other control: with verification off, a few attacks reach readers and are found there."""
-    monkeypatch.setattr(pipeline, "verify", _believing)
+    monkeypatch.setattr(pipeline, "verify", _believe)
     service = trials.service("guarded", llm_own_words=True)
-    written = [one for one in LISTS[name] if not one.uninvited and not noticed(one)]
-    fared = [trials.attacked(service, one, turn) for turn, one in enumerate(written[::18])]
+    written = [one for one in LISTS[name] if not one.uninvited and not is_noticed(one)]
+    fared = [trials.run_attack(service, one, turn) for turn, one in enumerate(written[::18])]
     assert [one.attack.name for one in fared if not one.leaks] == []
 
 
@@ -175,7 +175,7 @@ def test_benign_texts_with_trigger_words_are_left_alone(
     assert _DATA is not None
     path = _DATA / "injection" / "benign_with_trigger_words.json"
     texts = [one["prompt"] for one in json.loads(path.read_text("utf-8"))]
-    blocked = [text for text in texts if neutral(text, ASKED) != text]
+    blocked = [text for text in texts if neutralize(text, ASKED) != text]
     record_property("texts", len(texts))
     record_property("blocked", len(blocked))
     assert len(blocked) / len(texts) <= MOST_BLOCKED, blocked

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.adapters.model_stub import KEY, Answer, ModelStub, answer_text, serving_model
+from tests.adapters.providers.model_stub import KEY, Answer, ModelStub, answer_text, serve_model
 from tests.faults.model_service import (
     MODEL_NAME,
     PATIENT,
@@ -18,9 +18,9 @@ from tests.faults.model_service import (
     ModelService,
     ServiceReply,
     ask,
-    serving_with_model,
+    serve_with_model,
 )
-from tests.faults.served import HIGH_LIMITS, Served, library_of, served
+from tests.faults.served import HIGH_LIMITS, Served, library_of, serve_folder
 
 from bythebook.adapters.providers.resilience import MODEL
 from bythebook.bootstrap import Core
@@ -70,7 +70,7 @@ MISBEHAVIOURS = {
 
 @pytest.fixture(scope="module")
 def stub() -> Iterator[ModelStub]:
-    with serving_model() as stub:
+    with serve_model() as stub:
         yield stub
     assert stub.faults == []  # every request was in the published shape
 
@@ -80,7 +80,7 @@ def service(
     stub: ModelStub, sample_core: Core, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ModelService]:
     folder = tmp_path_factory.mktemp("misbehaviours") / "data"
-    with serving_with_model(sample_core, folder, stub.url, PATIENT) as service:
+    with serve_with_model(sample_core, folder, stub.url, PATIENT) as service:
         service.ask("A", QUESTION)  # whatever is loaded late is loaded now
         yield service
 
@@ -90,7 +90,7 @@ def forgiving(
     stub: ModelStub, sample_core: Core, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ModelService]:
     folder = tmp_path_factory.mktemp("fallback") / "data"
-    with serving_with_model(sample_core, folder, stub.url, PATIENT, llm_fallback=True) as service:
+    with serve_with_model(sample_core, folder, stub.url, PATIENT, llm_fallback=True) as service:
         yield service
 
 
@@ -210,7 +210,7 @@ def process(
         "BYTHEBOOK_LLM_API_KEY": KEY,
         "BYTHEBOOK_LLM_MODEL": MODEL_NAME,
     }
-    with served(folder, settings, READY_SECONDS) as process:
+    with serve_folder(folder, settings, READY_SECONDS) as process:
         yield process
 
 

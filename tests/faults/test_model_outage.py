@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from tests.adapters.model_stub import KEY, Answer, ModelStub, serving_model
-from tests.faults.model_service import MODEL_NAME, READY_SECONDS, ask, serving_with_model
-from tests.faults.served import HIGH_LIMITS, library_of, served
+from tests.adapters.providers.model_stub import KEY, Answer, ModelStub, serve_model
+from tests.faults.model_service import MODEL_NAME, READY_SECONDS, ask, serve_with_model
+from tests.faults.served import HIGH_LIMITS, library_of, serve_folder
 from tests.faults.test_model_misbehaviours import GOOD, QUESTION
 from tests.unit.fakes import Clock
 
@@ -32,7 +32,7 @@ DOWN = {
 
 @pytest.fixture
 def stub() -> Iterator[ModelStub]:
-    with serving_model() as stub:
+    with serve_model() as stub:
         yield stub
     assert stub.faults == []
 
@@ -49,7 +49,7 @@ def test_few_calls_reach_a_provider_that_is_down_and_it_is_found_again_soon(
         return DOWN[how]
 
     stub.will(down)
-    with serving_with_model(sample_core, tmp_path / "data", stub.url, clock=clock) as service:
+    with serve_with_model(sample_core, tmp_path / "data", stub.url, clock=clock) as service:
         for number in range(33):
             outcome = service.ask(("A", "stream", "D")[number % 3], QUESTION)
             assert outcome.verdict == "model_failed"
@@ -70,7 +70,7 @@ def test_while_left_alone_it_fails_at_once_and_says_when_to_try_again(
     sample_core: Core, stub: ModelStub, tmp_path: Path
 ) -> None:
     stub.will(DOWN["fails"])
-    with serving_with_model(sample_core, tmp_path / "data", stub.url, clock=Clock()) as service:
+    with serve_with_model(sample_core, tmp_path / "data", stub.url, clock=Clock()) as service:
         first = [service.ask("A", QUESTION) for _ in range(5)]
         calls = len(stub.requests)
         later = [service.ask(way, QUESTION) for way in ("A", "B", "C", "D", "stream")]
@@ -92,7 +92,7 @@ def test_a_crowd_of_readers_is_no_crowd_at_the_provider(
 
     stub.will(slowly_down)
     with (
-        serving_with_model(sample_core, tmp_path / "data", stub.url, clock=Clock()) as service,
+        serve_with_model(sample_core, tmp_path / "data", stub.url, clock=Clock()) as service,
         ThreadPoolExecutor(12) as pool,
     ):
         outcomes = list(pool.map(lambda _: service.ask("A", QUESTION), range(24)))
@@ -106,9 +106,9 @@ def test_an_operator_is_called_once_for_an_incident(
 ) -> None:
     stub.will(DOWN["fails"])
     with (
-        listening() as (address, calls),
+        listen() as (address, calls),
         caplog.at_level(logging.INFO),
-        serving_with_model(
+        serve_with_model(
             sample_core, tmp_path / "data", stub.url, alert_webhook=SecretStr(address)
         ) as service,
     ):
@@ -127,7 +127,7 @@ def test_an_operator_is_called_once_for_an_incident(
 
 
 @contextmanager
-def listening() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def listen() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Listen as an operator does; yields the address and the received calls."""
     calls: list[dict[str, Any]] = []
 
@@ -165,7 +165,9 @@ def test_in_real_time(
         "BYTHEBOOK_LLM_API_KEY": KEY,
         "BYTHEBOOK_LLM_MODEL": MODEL_NAME,
     }
-    with served(library_of(sample_core, tmp_path / "data"), settings, READY_SECONDS) as process:
+    with serve_folder(
+        library_of(sample_core, tmp_path / "data"), settings, READY_SECONDS
+    ) as process:
         url = f"http://127.0.0.1:{process.port}"
         stub.will(DOWN["fails"])
         began = time.monotonic()

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.adapters.model_stub import KEY, Answer, ModelStub, answer_text, serving_model
+from tests.adapters.providers.model_stub import KEY, Answer, ModelStub, answer_text, serve_model
 from tests.faults.model_service import MODEL_NAME, READY_SECONDS, WAYS, ServiceReply, ask
-from tests.faults.served import HIGH_LIMITS, library_of, served
+from tests.faults.served import HIGH_LIMITS, library_of, serve_folder
 from tests.faults.test_model_misbehaviours import GOOD, MISBEHAVIOURS, QUESTION
 
 from bythebook.bootstrap import Core
@@ -50,7 +50,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def stub() -> Iterator[ModelStub]:
-    with serving_model() as stub:
+    with serve_model() as stub:
         yield stub
     assert stub.faults == []  # so each request bore the key, and only the right one
 
@@ -74,16 +74,16 @@ def run(sample_core: Core, stub: ModelStub, tmp_path_factory: pytest.TempPathFac
     run = Run(library_of(sample_core, home / "data"))
     quick = [one.answer for name, one in MISBEHAVIOURS.items() if "stall" not in name]
     told_to_wait = quick.pop([one.status for one in quick].index(429))
-    with served(run.folder, settings, READY_SECONDS) as process:
+    with serve_folder(run.folder, settings, READY_SECONDS) as process:
         url = f"http://127.0.0.1:{process.port}"
 
-        def asked(answer: Answer, way: str) -> None:
+        def ask_once(answer: Answer, way: str) -> None:
             stub.will(answer)
             run.replies.append(ask(url, way, QUESTION))
 
         for number, answer in enumerate((*ECHOING, *quick, told_to_wait)):
-            asked(Answer(GOOD), WAYS[number % len(WAYS)])  # so that the breaker stays closed
-            asked(answer, WAYS[number % len(WAYS)])
+            ask_once(Answer(GOOD), WAYS[number % len(WAYS)])  # so that the breaker stays closed
+            ask_once(answer, WAYS[number % len(WAYS)])
         for path in ("/metrics", "/health", "/readyz", "/openapi.json"):
             reply = process.ask("GET", path)
             run.pages[path] = reply.body.decode()

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from evals.llm import open_core, run_gold, run_offline
 from evals.llm_answers import Case, ask
-from tests.adapters.real_model import MODEL, serving_smollm2
-from tests.faults.model_service import ModelService, ServiceReply, serving_with_model
+from tests.adapters.providers.real_model import MODEL, serve_smollm2
+from tests.faults.model_service import ModelService, ServiceReply, serve_with_model
 
 from bythebook.adapters.providers.resilience import Policy
 from bythebook.bootstrap import Core
@@ -28,7 +28,7 @@ PATIENT = Policy(timeout=600.0, first_token=500.0, gap=300.0)  # a shared machin
 
 @pytest.fixture(scope="module")
 def model_url() -> Iterator[str]:
-    with serving_smollm2(most_tokens=200) as url:  # it seldom ends by itself
+    with serve_smollm2(most_tokens=200) as url:  # it seldom ends by itself
         yield url
 
 
@@ -54,7 +54,7 @@ def test_not_one_unsupported_sentence_of_a_real_model_is_shown(
 @pytest.fixture
 def service(model_url: str, sample_core: Core, tmp_path: Path) -> Iterator[ModelService]:
     folder = tmp_path / "data"
-    with serving_with_model(sample_core, folder, model_url, PATIENT, llm_model=MODEL) as service:
+    with serve_with_model(sample_core, folder, model_url, PATIENT, llm_model=MODEL) as service:
         yield service
 
 

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults.served import Reader, Served, library_of, served
+from tests.faults.served import Reader, Served, library_of, serve_folder
 
 from bythebook.bootstrap import Core
 
@@ -28,7 +28,7 @@ QUESTIONS = (
 
 @dataclass
 class Conversation:
-    """What one reader said and was told, as far as it was acknowledged."""
+    """What one reader said and was answered, as far as it was acknowledged."""
 
     session: str = field(default_factory=lambda: str(uuid.uuid4()))
     acknowledged: list[tuple[str, str]] = field(default_factory=list)
@@ -62,7 +62,7 @@ def talk_until_killed(service: Served, moment: float) -> list[Conversation]:
     conversations = [Conversation() for _ in range(READERS)]
     failures: list[BaseException] = []
     threads = [
-        threading.Thread(target=_noting(failures, one.hold), args=(service.port,))
+        threading.Thread(target=_note_errors(failures, one.hold), args=(service.port,))
         for one in conversations
     ]
     for thread in threads:
@@ -77,11 +77,13 @@ def talk_until_killed(service: Served, moment: float) -> list[Conversation]:
     return [one for one in conversations if one.acknowledged]
 
 
-def _noting(failures: list[BaseException], work: Callable[[int], None]) -> Callable[[int], None]:
+def _note_errors(
+    failures: list[BaseException], work: Callable[[int], None]
+) -> Callable[[int], None]:
     def run(port: int) -> None:
         try:
             work(port)
-        except BaseException as error:  # noqa: BLE001 - told by the thread that waits
+        except BaseException as error:  # noqa: BLE001 - reported by the thread that waits
             failures.append(error)
 
     return run
@@ -103,13 +105,13 @@ def test_no_acknowledged_exchange_is_lost_when_the_service_is_killed(
     spoken: list[Conversation] = []
     acknowledged = 0
     for _ in range(kills):
-        with served(folder) as service:
+        with serve_folder(folder) as service:
             for conversation in spoken:
                 conversation.assert_kept(service)
             spoken = talk_until_killed(service, moments.uniform(0, 0.6))
         acknowledged += sum(len(one.acknowledged) for one in spoken)
         assert_sound(folder)
-    with served(folder) as service:
+    with serve_folder(folder) as service:
         for conversation in spoken:
             conversation.assert_kept(service)
     record_property("kills", kills)

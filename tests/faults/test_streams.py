@@ -21,9 +21,9 @@ from typing import Self
 
 import httpx
 import pytest
-from tests.conftest import free_port, serving
+from tests.conftest import free_port, serve_core
 from tests.contracts.fakes import FakeIndex, MemoryThreads, fake_service, hits
-from tests.contracts.test_chat_stream import HeldJudge, ended, parsed
+from tests.contracts.test_chat_stream import HeldJudge, parse_events, require_end
 from tests.unit.fakes import make_chunk
 
 from bythebook.bootstrap import Core
@@ -78,7 +78,7 @@ def settles(figures: Callable[[], tuple[int, ...]], most: tuple[int, ...]) -> tu
 def test_streams_cut_by_their_clients_leave_nothing_behind(sample_core: Core) -> None:
     core = Core(sample_core.settings.model_copy(update={"port": free_port()}))
     port = core.settings.port
-    with serving(core) as service, ThreadPoolExecutor(20) as pool:
+    with serve_core(core) as service, ThreadPoolExecutor(20) as pool:
         server = service._server
         loop = server.servers[0].get_loop()
 
@@ -93,7 +93,7 @@ def test_streams_cut_by_their_clients_leave_nothing_behind(sample_core: Core) ->
         bounds = (before[0], 0, 0, before[3])
         after = settles(figures, bounds)
         assert all(one <= bound for one, bound in zip(after, bounds, strict=True)), (before, after)
-        assert ended(parsed(ask(port, QUESTIONS[0])))["should_answer"] is True
+        assert require_end(parse_events(ask(port, QUESTIONS[0])))["should_answer"] is True
     core.close()
 
 
@@ -155,20 +155,20 @@ def test_a_service_that_is_told_to_stop_ends_every_open_stream(sample_core: Core
         assert all(line.recv(1, socket.MSG_PEEK) for line in lines)  # each has begun
         service.process.send_signal(signal.SIGTERM)
         with ThreadPoolExecutor(len(lines)) as pool:
-            replies = list(pool.map(everything, lines))
+            replies = list(pool.map(read_all, lines))
         service.process.wait(120)
     for reply in replies:
         head, _, body = reply.partition("\r\n\r\n")
         assert head.startswith("HTTP/1.1 200"), head
-        assert "should_answer" in ended(parsed(unchunked(body)))
+        assert "should_answer" in require_end(parse_events(join_chunks(body)))
 
 
-def everything(line: socket.socket) -> str:
+def read_all(line: socket.socket) -> str:
     with line:
         return b"".join(iter(lambda: line.recv(65536), b"")).decode()
 
 
-def unchunked(body: str) -> str:
+def join_chunks(body: str) -> str:
     """Put a chunked body together; its lengths count bytes."""
     rest, text = body.encode(), b""
     while rest:
@@ -210,7 +210,7 @@ def test_a_stream_that_outlasts_the_grace_time_ends_with_an_error(
         assert not thread.is_alive()
         assert time.monotonic() - began > 1.5
         for stream in streams:
-            assert ended(parsed(stream.result())) == {
+            assert require_end(parse_events(stream.result())) == {
                 "error": "store_unavailable",
                 "message": STOPPING,
             }
@@ -239,5 +239,5 @@ def test_what_a_killed_service_said_was_done_is_in_the_thread(sample_core: Core)
         assert set(done) <= set(kept)
         assert (
             len(kept) == len(set(kept)) <= len(done) + 1
-        )  # one may have been kept and not yet told
+        )  # one may have been kept and not yet reported
         assert "event: done" in ask(again.port, "What does it describe?", session)

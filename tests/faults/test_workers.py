@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import eventually
-from tests.faults.served import Served, library_of, served
-from tests.redis_server import running_redis
+from tests.faults.served import Served, library_of, serve_folder
+from tests.redis_server import run_redis
 
 from bythebook.bootstrap import Core
 
@@ -22,14 +22,14 @@ SEARCH = "/search?q=nodes"
 @pytest.fixture(scope="module")
 def service(sample_core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("workers")
-    with running_redis(home) as redis:
+    with run_redis(home) as redis:
         settings = {
             "BYTHEBOOK_REDIS_URL": redis.url,
             "BYTHEBOOK_LIMIT_IP": str(LIMIT),
             "BYTHEBOOK_MAX_WAIT_SECONDS": "60",
         }
         folder = library_of(sample_core, home / "data")
-        with served(folder, settings, options=("--workers", "2")) as service:
+        with serve_folder(folder, settings, options=("--workers", "2")) as service:
             eventually(lambda: len(workers_of(service)) == 2)
             yield service
 

@@ -17,7 +17,7 @@ from tests.records.conftest import Place, PostgreSql
 from tests.records.samples import exchange
 
 from bythebook.adapters.sql.engine.address import records_address
-from bythebook.adapters.sql.engine.database import Database
+from bythebook.adapters.sql.engine.database import Database, DatabaseTimes
 from bythebook.adapters.sql.housekeeping import SqlHousekeeping
 from bythebook.adapters.sql.tables import housekeeping
 from bythebook.adapters.sql.threads import SqlThreads
@@ -27,10 +27,9 @@ pytestmark = pytest.mark.anyio
 SESSION = uuid.uuid4()
 
 
-@pytest.fixture
-def always_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each check write, however soon it comes after another."""
-    monkeypatch.setattr("bythebook.adapters.sql.engine.database._TRUSTED_SECONDS", 0.0)
+def open_distrustful(url: str, folder: Path) -> Database:
+    """Open a database in which each check writes, however soon it comes after another."""
+    return Database(records_address(url, folder), DatabaseTimes(trusted_seconds=0.0))
 
 
 @contextmanager
@@ -45,18 +44,16 @@ def full_disk(folder: Path) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.usefixtures("always_written")
 async def test_a_full_disk_is_noticed_and_room_again_too(tmp_path: Path) -> None:
-    async with Database(records_address("", tmp_path)) as database:
+    async with open_distrustful("", tmp_path) as database:
         await database.check()
         with full_disk(tmp_path), pytest.raises(RecordsFailed, match="cannot be used"):
             await database.check()
         await database.check()
 
 
-@pytest.mark.usefixtures("always_written")
 async def test_records_that_may_only_be_read_are_noticed(tmp_path: Path) -> None:
-    async with Database(records_address("", tmp_path)) as database:
+    async with open_distrustful("", tmp_path) as database:
         await database.check()
         async with database._writer.connect() as connection:  # as a remount would
             await connection.exec_driver_sql("PRAGMA query_only=1")
@@ -64,10 +61,9 @@ async def test_records_that_may_only_be_read_are_noticed(tmp_path: Path) -> None
             await database.check()
 
 
-@pytest.mark.usefixtures("always_written")
 async def test_a_server_that_may_only_be_read_is_noticed(started_postgresql: PostgreSql) -> None:
     url = await started_postgresql.new_database()
-    async with Database(records_address(url, Path())) as database:
+    async with open_distrustful(url, Path()) as database:
         await database.migrate()
         await database.check()
         name = url.partition("?")[0].rpartition("/")[2]
@@ -80,10 +76,9 @@ async def test_a_server_that_may_only_be_read_is_noticed(started_postgresql: Pos
         assert caught.value.retryable
 
 
-@pytest.mark.usefixtures("always_written")
 async def test_a_server_whose_tables_are_gone_is_noticed(started_postgresql: PostgreSql) -> None:
     url = await started_postgresql.new_database()
-    async with Database(records_address(url, Path())) as database:
+    async with open_distrustful(url, Path()) as database:
         await database.migrate()
         await database.check()
         await started_postgresql.execute("DROP TABLE alembic_version", url)
@@ -148,28 +143,27 @@ async def test_a_check_takes_no_turn_away(place: Place) -> None:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[sqlite3.Connection]:
+def hold_records(folder: Path) -> Iterator[sqlite3.Connection]:
     """Hold the records as another process would that writes for long."""
     with closing(sqlite3.connect(folder / "records.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield other
 
 
-async def test_a_writer_waits_for_another_process_and_not_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bythebook.adapters.sql.engine.sqlite_engine._BUSY_SECONDS", 60)
-    async with Database(records_address("", tmp_path)) as database:
+async def test_a_writer_waits_for_another_process_and_not_for_ever(tmp_path: Path) -> None:
+    address = records_address("", tmp_path)
+    async with Database(address, DatabaseTimes(busy_seconds=60)) as database:
         threads = SqlThreads(database)
         await threads.append("reader", SESSION, exchange("One?"))
-        with held(tmp_path) as other:
+        with hold_records(tmp_path) as other:
             waiting = asyncio.create_task(threads.append("reader", SESSION, exchange("Two?")))
             await asyncio.sleep(0.5)
             assert not waiting.done()
             other.execute("ROLLBACK")
             assert await waiting == 4
-        monkeypatch.setattr("bythebook.adapters.sql.engine.sqlite_engine._BUSY_SECONDS", 1)
-        with held(tmp_path):
+    async with Database(address, DatabaseTimes(busy_seconds=1)) as database:
+        threads = SqlThreads(database)
+        with hold_records(tmp_path):
             started = time.monotonic()
             async with asyncio.timeout(60):
                 with pytest.raises(RecordsFailed, match="locked"):
@@ -179,15 +173,14 @@ async def test_a_writer_waits_for_another_process_and_not_for_ever(
 
 
 async def test_closing_does_not_wait_for_ever_for_what_is_running(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bythebook.adapters.sql.engine.sqlite_engine._BUSY_SECONDS", 600)
-    monkeypatch.setattr("bythebook.adapters.sql.engine.database._CLOSE_SECONDS", 0.3)
     caplog.set_level(logging.WARNING)
-    database = Database(records_address("", tmp_path))
+    times = DatabaseTimes(busy_seconds=600, close_seconds=0.3)
+    database = Database(records_address("", tmp_path), times)
     threads = SqlThreads(database)
     await threads.append("reader", SESSION, exchange("One?"))
-    with held(tmp_path):
+    with hold_records(tmp_path):
         tasks = [
             asyncio.create_task(threads.append("reader", SESSION, exchange(f"{number}?")))
             for number in range(5)

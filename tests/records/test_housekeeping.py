@@ -27,13 +27,10 @@ async def test_of_many_replicas_one_purges(place: Place) -> None:
         await replica.close()
 
 
-async def test_more_than_a_step_holds_is_purged_in_several(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bythebook.adapters.sql.housekeeping._STEP", 3)
+async def test_more_than_a_step_holds_is_purged_in_several(database: Database) -> None:
     for _ in range(7):
         await SqlQueryLog(database).log(query(session_id=uuid.uuid4()))
-    assert await SqlHousekeeping(database).purge(LATER) == Purged(7, 7, 0)
+    assert await SqlHousekeeping(database, step=3).purge(LATER) == Purged(7, 7, 0)
 
 
 async def test_of_many_replicas_one_archives(place: Place) -> None:
@@ -64,19 +61,16 @@ async def test_a_mark_set_by_a_clock_that_was_wrong_stops_nobody(database: Datab
     assert await housekeeping.purge(LATER) is None
 
 
-async def test_a_turn_that_fails_is_left_to_the_next(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_turn_that_fails_is_left_to_the_next(database: Database) -> None:
     await SqlQueryLog(database).log(query())
+
+    class Broken(SqlHousekeeping):
+        async def _delete(self, *_: object) -> int:
+            raise RuntimeError("pulled out")
+
+    with pytest.raises(RuntimeError):
+        await Broken(database).purge(LATER)
     housekeeping = SqlHousekeeping(database)
-
-    async def fail(*_: object) -> int:
-        raise RuntimeError("pulled out")
-
-    with monkeypatch.context() as broken:
-        broken.setattr("bythebook.adapters.sql.housekeeping._delete", fail)
-        with pytest.raises(RuntimeError):
-            await housekeeping.purge(LATER)
     assert await housekeeping.purge(LATER) == Purged(1, 0, 0)
 
 

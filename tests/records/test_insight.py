@@ -29,18 +29,18 @@ NODES, SIM = CitedSection("robots", "Nodes", "Topics"), CitedSection("robots", "
 SERVICES = CitedSection("robots", "Nodes", "Services")
 
 
-def chosen(
+def make_filter(
     since: datetime = NOON - 40 * DAY, until: datetime = NOON + DAY, **given: Any
 ) -> QuestionFilter:
     return QuestionFilter(since, until, **given)
 
 
-def refused(text: str, **given: Any) -> QueryEntry:
+def make_refusal(text: str, **given: Any) -> QueryEntry:
     usual = {"status": "refused", "refusal_type": "low_relevance", "nearest_section": NEAR}
     return query(query_text=text, **usual | given)
 
 
-def insight(database: Database, now: datetime = NOON) -> Insight:
+def make_insight(database: Database, now: datetime = NOON) -> Insight:
     ports = fake_service().answerer.ports
     return Insight(SqlAuthorLog(database), ports, NoReports(), lambda: now)
 
@@ -63,14 +63,16 @@ async def test_days_and_weeks_count_what_became_of_questions(database: Database)
         database,
         query(created_at=NOON),
         query(created_at=NOON, status="error"),
-        refused("What is a heron?", created_at=NOON - DAY),
-        refused("What is it?", created_at=NOON - 6 * DAY, refusal_type="insufficient_grounding"),
+        make_refusal("What is a heron?", created_at=NOON - DAY),
+        make_refusal(
+            "What is it?", created_at=NOON - 6 * DAY, refusal_type="insufficient_grounding"
+        ),
         query(created_at=NOON - 7 * DAY),
         query(created_at=NOON - 13 * DAY),
         query(created_at=NOON - 14 * DAY),
     )
-    seen = insight(database)
-    found = await seen.overview(chosen(), seen.period(30))
+    seen = make_insight(database)
+    found = await seen.overview(make_filter(), seen.period(30))
     assert len(found.days) == 30
     assert (found.days[0][0], found.days[-1][0]) == (date(2026, 2, 13), date(2026, 3, 14))
     week, sums = found.this_week
@@ -87,9 +89,9 @@ async def test_both_weeks_are_counted_though_the_period_is_shorter_or_elsewhere(
     database: Database,
 ) -> None:
     await keep(database, query(created_at=NOON), query(created_at=NOON - 8 * DAY))
-    seen = insight(database)
+    seen = make_insight(database)
     for period in (seen.period(1), seen.period(1, until=date(2026, 1, 1))):
-        found = await seen.overview(chosen(), period)
+        found = await seen.overview(make_filter(), period)
         assert found.this_week[1].questions == 1
         assert found.last_week[1].questions == 1
 
@@ -101,17 +103,17 @@ async def test_a_day_ends_at_midnight_utc(database: Database) -> None:
         query(created_at=midnight - timedelta(microseconds=1)),
         query(created_at=midnight),
     )
-    tallies = await SqlAuthorLog(database).count_by_day(chosen())
+    tallies = await SqlAuthorLog(database).count_by_day(make_filter())
     assert [(one.day, one.questions) for one in tallies] == [
         (date(2026, 3, 9), 1),
         (date(2026, 3, 10), 1),
     ]
     day = Period(date(2026, 3, 10), date(2026, 3, 10))
-    assert len(await texts(database, chosen(day.since, day.until))) == 1
+    assert len(await texts(database, make_filter(day.since, day.until))) == 1
 
 
 async def test_a_period_is_cut_to_a_year(database: Database) -> None:
-    seen = insight(database)
+    seen = make_insight(database)
     assert len(seen.period(30, since=date(2000, 1, 1)).days()) == 366
     assert seen.period(30, since=date(2026, 5, 1), until=date(2026, 4, 1)).days() == []
 
@@ -122,12 +124,12 @@ async def test_a_readers_word_is_counted_on_the_day_of_the_question(database: Da
     store = SqlFeedbackStore(database)
     await store.give(OPEN, Feedback(liked.request_id, True, NOON))
     await store.give(OPEN, Feedback(disliked.request_id, False, NOON, "Wrong robot."))
-    seen = insight(database)
-    found = await seen.overview(chosen(), seen.period(7))
+    seen = make_insight(database)
+    found = await seen.overview(make_filter(), seen.period(7))
     assert (found.sums.helpful, found.sums.not_helpful) == (1, 1)
     assert (found.days[-2][1].helpful, found.days[-2][1].not_helpful) == (1, 1)
-    assert await texts(database, chosen(helpful=False)) == ["No?"]
-    page = await SqlAuthorLog(database).list_questions(chosen(helpful=False), most=1)
+    assert await texts(database, make_filter(helpful=False)) == ["No?"]
+    page = await SqlAuthorLog(database).list_questions(make_filter(helpful=False), most=1)
     assert page.questions[0].reason == "Wrong robot."
 
 
@@ -139,16 +141,16 @@ async def test_wordings_of_one_question_stand_together_with_the_nearest_section(
 ) -> None:
     await keep(
         database,
-        refused("How much does a Unitree G1 cost?", created_at=NOON - 3 * DAY),
-        refused("how much does a unitree g1 cost", created_at=NOON - 2 * DAY),
-        refused("What does the Unitree G1 cost?", created_at=NOON - DAY),
-        refused("What is a heron?"),
+        make_refusal("How much does a Unitree G1 cost?", created_at=NOON - 3 * DAY),
+        make_refusal("how much does a unitree g1 cost", created_at=NOON - 2 * DAY),
+        make_refusal("What does the Unitree G1 cost?", created_at=NOON - DAY),
+        make_refusal("What is a heron?"),
         query(query_text="What does the Unitree G1 cost?"),
-        refused(
+        make_refusal(
             "Does this say so?", mode="selected_text_only", refusal_type="selected_text_missing"
         ),
     )
-    found = await insight(database).group_unanswered(chosen(), most=10)
+    found = await make_insight(database).group_unanswered(make_filter(), most=10)
     assert [(group.wordings[0].text, group.times) for group in found.groups] == [
         ("how much does a unitree g1 cost", 3),
         ("What is a heron?", 1),
@@ -161,19 +163,19 @@ async def test_wordings_of_one_question_stand_together_with_the_nearest_section(
 async def test_the_questions_of_a_group_are_found_by_any_one_of_them(database: Database) -> None:
     await keep(
         database,
-        refused("How much does a Unitree G1 cost?", created_at=NOON - 3 * DAY),
-        refused("What does the UNITREE G1 cost?!", created_at=NOON - DAY),
-        refused("What is a heron?"),
+        make_refusal("How much does a Unitree G1 cost?", created_at=NOON - 3 * DAY),
+        make_refusal("What does the UNITREE G1 cost?!", created_at=NOON - DAY),
+        make_refusal("What is a heron?"),
         query(query_text="What does the Unitree G1 cost?"),
     )
-    seen = insight(database)
-    page = await SqlAuthorLog(database).list_questions(chosen(status="refused"), most=9)
+    seen = make_insight(database)
+    page = await SqlAuthorLog(database).list_questions(make_filter(status="refused"), most=9)
     for one in page.questions:
-        like = await seen.like(chosen(), one.query_id)
+        like = await seen.like(make_filter(), one.query_id)
         together = await texts(database, like)
         assert one.text in together
         assert len(together) == (1 if "heron" in one.text else 2)
-    assert await texts(database, await seen.like(chosen(), uuid.uuid4())) == []
+    assert await texts(database, await seen.like(make_filter(), uuid.uuid4())) == []
 
 
 def wording(text: str, times: int = 1) -> Wording:
@@ -234,9 +236,9 @@ async def test_an_answer_counts_once_for_each_chapter_it_quotes(database: Databa
         query(cited_sections=(NODES, SERVICES)),
         query(cited_sections=(NODES, SIM)),
         query(cited_sections=()),
-        refused("No?"),
+        make_refusal("No?"),
     )
-    first, second = await insight(database).count_cited(chosen())
+    first, second = await make_insight(database).count_cited(make_filter())
     assert (first.chapter, first.answers, first.sections) == (
         "Nodes",
         2,
@@ -252,11 +254,13 @@ async def test_the_answers_that_quote_a_chapter_or_section_are_found(database: D
         query(query_text="services", cited_sections=(SERVICES,), created_at=NOON - DAY),
         query(query_text="none"),
     )
-    assert await texts(database, chosen(chapter="Nodes")) == ["both", "services"]
-    assert await texts(database, chosen(chapter="Nodes", section="Topics")) == ["both"]
-    assert await texts(database, chosen(section="Gazebo")) == ["both"]
-    assert await texts(database, chosen(chapter="Sim", section="Topics")) == []  # not of one place
-    assert await texts(database, chosen(chapter="No' OR 1=1 --")) == []
+    assert await texts(database, make_filter(chapter="Nodes")) == ["both", "services"]
+    assert await texts(database, make_filter(chapter="Nodes", section="Topics")) == ["both"]
+    assert await texts(database, make_filter(section="Gazebo")) == ["both"]
+    assert (
+        await texts(database, make_filter(chapter="Sim", section="Topics")) == []
+    )  # not of one place
+    assert await texts(database, make_filter(chapter="No' OR 1=1 --")) == []
 
 
 @pytest.mark.parametrize(
@@ -269,26 +273,26 @@ async def test_a_score_lies_in_its_part_of_the_scale(
     await keep(
         database,
         query(top_chunk_score=score),
-        refused("No?", top_chunk_score=score),
+        make_refusal("No?", top_chunk_score=score),
         query(top_chunk_score=1.0, mode="selected_text_only"),
         query(top_chunk_score=None, status="error"),
     )
-    bins = await insight(database).scores(chosen())
+    bins = await make_insight(database).scores(make_filter())
     assert [one.number for one in bins] == list(range(20))
     assert [one.number for one in bins if one.answered or one.refused] == [number]
     assert (bins[number].answered, bins[number].refused) == (1, 1)
     last = 1 if number == 19 else (number + 1) / 20
-    within = chosen(score_from=number / 20, score_to=last if number < 19 else None)
+    within = make_filter(score_from=number / 20, score_to=last if number < 19 else None)
     assert len(await texts(database, replace(within, mode="standard_rag"))) == 2
 
 
 async def test_percentiles_are_of_the_nearest_rank(database: Database) -> None:
     await keep(database, *(query(processing_time_ms=ms) for ms in range(1, 101)))
     await keep(database, query(processing_time_ms=7, created_at=NOON - DAY))
-    lone, full = await SqlAuthorLog(database).measure_latency(chosen())
+    lone, full = await SqlAuthorLog(database).measure_latency(make_filter())
     assert (lone.questions, lone.percentiles) == (1, (7, 7, 7))
     assert (full.questions, full.percentiles) == (100, (50, 90, 99))
-    assert len(await texts(database, chosen(took_from=91))) == 10
+    assert len(await texts(database, make_filter(took_from=91))) == 10
 
 
 # Rows
@@ -310,7 +314,7 @@ async def test_rows_come_page_by_page_newest_first_and_without_who_asked(
             ),
         )
     log = SqlAuthorLog(database)
-    pages = [await log.list_questions(chosen(), most=2, skip=skip) for skip in (0, 2, 4, 6)]
+    pages = [await log.list_questions(make_filter(), most=2, skip=skip) for skip in (0, 2, 4, 6)]
     assert [[one.text for one in page.questions] for page in pages] == [
         ["Q4", "Q3"],
         ["Q2", "Q1"],
@@ -325,7 +329,7 @@ async def test_rows_come_page_by_page_newest_first_and_without_who_asked(
 async def test_one_question_is_found_by_its_id(database: Database) -> None:
     await keep(database, query(query_text="This one?"))
     log = SqlAuthorLog(database)
-    (one,) = (await log.list_questions(chosen(), most=1)).questions
+    (one,) = (await log.list_questions(make_filter(), most=1)).questions
     assert await log.find_question(one.query_id) == one
     assert await log.find_question(uuid.uuid4()) is None
 
@@ -334,18 +338,18 @@ async def test_books_and_kinds_narrow_every_look(database: Database) -> None:
     await keep(
         database,
         query(query_text="a", book_id="robots"),
-        refused("b", book_id="tales", refusal_type="empty_retrieval"),
+        make_refusal("b", book_id="tales", refusal_type="empty_retrieval"),
         query(query_text="c", book_id=None, status="error"),
     )
-    assert sorted(await texts(database, chosen())) == ["a", "b", "c"]
-    assert await texts(database, chosen(books=("tales",))) == ["b"]
-    assert sorted(await texts(database, chosen(books=("tales", "robots")))) == ["a", "b"]
-    assert await texts(database, chosen(books=())) == []
-    assert await texts(database, chosen(status="error")) == ["c"]
-    assert await texts(database, chosen(refusal_type="empty_retrieval")) == ["b"]
-    assert await texts(database, chosen(refusal_type="low_relevance")) == []
+    assert sorted(await texts(database, make_filter())) == ["a", "b", "c"]
+    assert await texts(database, make_filter(books=("tales",))) == ["b"]
+    assert sorted(await texts(database, make_filter(books=("tales", "robots")))) == ["a", "b"]
+    assert await texts(database, make_filter(books=())) == []
+    assert await texts(database, make_filter(status="error")) == ["c"]
+    assert await texts(database, make_filter(refusal_type="empty_retrieval")) == ["b"]
+    assert await texts(database, make_filter(refusal_type="low_relevance")) == []
     log = SqlAuthorLog(database)
-    assert sum(one.questions for one in await log.count_by_day(chosen(books=("tales",)))) == 1
+    assert sum(one.questions for one in await log.count_by_day(make_filter(books=("tales",)))) == 1
 
 
 # Many
@@ -357,7 +361,11 @@ async def test_every_look_at_many_questions_is_right_and_bounded(database: Datab
     await fill(database, rows)
     gaps = [row for row in rows if row["status"] == "refused"]
     times = sorted(row["processing_time_ms"] for row in rows)
-    seen, log, all_of_them = insight(database), SqlAuthorLog(database), chosen(NOON - 90 * DAY)
+    seen, log, all_of_them = (
+        make_insight(database),
+        SqlAuthorLog(database),
+        make_filter(NOON - 90 * DAY),
+    )
 
     found = await seen.overview(all_of_them, seen.period(90))
     assert (found.sums.questions, found.sums.refused) == (5_000, len(gaps))

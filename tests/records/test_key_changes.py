@@ -10,8 +10,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 from tests.conftest import free_port
-from tests.contracts.test_access import bearer
-from tests.contracts.test_limits import processes
+from tests.contracts.access.test_access import bearer
+from tests.contracts.access.test_limits import processes
 from tests.records.conftest import Place
 
 from bythebook.bootstrap import Core
@@ -68,7 +68,7 @@ async def at_once(client: httpx.AsyncClient, urls: list[str], send: Send) -> Cou
     return Counter(reply.status_code for reply in replies)
 
 
-def asking(secret: str = "", **more: str) -> Send:
+def make_asker(secret: str = "", **more: str) -> Send:
     """Ask nothing, which is 422 for those who are let in."""
     headers = bearer(secret, **more) if secret else {}
 
@@ -78,7 +78,7 @@ def asking(secret: str = "", **more: str) -> Send:
     return ask
 
 
-def preflight(origin: str) -> Send:
+def make_preflight(origin: str) -> Send:
     async def send(client: httpx.AsyncClient, url: str) -> httpx.Response:
         return await client.options(f"{url}/ask", headers=PREFLIGHT | {"Origin": origin})
 
@@ -95,7 +95,7 @@ def test_a_revoked_key_is_refused_to_all_who_ask_at_once(place: Place, urls: lis
         async with keys_of(place) as store, clients() as client:
             for idle_seconds in (PROMISED_SECONDS, 3.0):
                 issued = await new_key(store)
-                asked = asking(issued.secret)
+                asked = make_asker(issued.secret)
                 assert await at_once(client, urls, asked) == {422: total}
                 await store.revoke(issued.key.key_id, datetime.now(UTC))
                 await asyncio.sleep(idle_seconds)
@@ -108,13 +108,13 @@ def test_a_site_may_ask_as_soon_as_it_has_a_key(place: Place, urls: list[str]) -
     async def outcome() -> None:
         total = AT_ONCE * len(urls)
         async with keys_of(place) as store, clients() as client:
-            assert await at_once(client, urls, asking()) == {422: total}  # open, and just read
+            assert await at_once(client, urls, make_asker()) == {422: total}  # open, and just read
             await new_key(store, SITE)
-            assert await at_once(client, urls, preflight(SITE)) == {204: total}
-            assert await at_once(client, urls, preflight(LATER_SITE)) == {403: total}
+            assert await at_once(client, urls, make_preflight(SITE)) == {204: total}
+            assert await at_once(client, urls, make_preflight(LATER_SITE)) == {403: total}
             issued = await new_key(store, LATER_SITE)
             # Another process may have answered the preflight, or a browser remembers it.
-            asked = asking(issued.secret, Origin=LATER_SITE)
+            asked = make_asker(issued.secret, Origin=LATER_SITE)
             replies = await asyncio.gather(*(asked(client, url) for url in urls * AT_ONCE))
             assert {reply.status_code for reply in replies} == {422}
             allowed = {reply.headers.get("Access-Control-Allow-Origin") for reply in replies}

@@ -16,8 +16,8 @@ from bythebook.settings import Settings
 def test_migrate_brings_the_records_up_to_date_and_says_so(
     empty_place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = Settings(database_url=SecretStr(empty_place.url), data_dir=empty_place.folder)
-    monkeypatch.setattr(migrating, "load_settings", lambda: settings)
+    monkeypatch.setenv("BYTHEBOOK_DATABASE_URL", empty_place.url)
+    monkeypatch.setenv("BYTHEBOOK_DATA_DIR", str(empty_place.folder))
     migrating.migrate()
     migrating.migrate()
     first, second = capsys.readouterr().out.splitlines()

@@ -162,7 +162,7 @@ async def test_migrations_make_the_very_constraints_that_the_tables_have(
 def shape(connection: Connection) -> dict[str, Any]:
     inspector = inspect(connection)
 
-    def sorted_of(found: Any) -> list[str]:
+    def sort_texts(found: Any) -> list[str]:
         return sorted(repr(one) for one in found)
 
     return {
@@ -172,10 +172,10 @@ def shape(connection: Connection) -> dict[str, Any]:
                 for column in inspector.get_columns(name)
             ],
             "key": inspector.get_pk_constraint(name),
-            "foreign": sorted_of(inspector.get_foreign_keys(name)),
-            "unique": sorted_of(inspector.get_unique_constraints(name)),
-            "checks": sorted_of(inspector.get_check_constraints(name)),
-            "indexes": sorted_of(inspector.get_indexes(name)),
+            "foreign": sort_texts(inspector.get_foreign_keys(name)),
+            "unique": sort_texts(inspector.get_unique_constraints(name)),
+            "checks": sort_texts(inspector.get_check_constraints(name)),
+            "indexes": sort_texts(inspector.get_indexes(name)),
         }
         for name in inspector.get_table_names()
     }

@@ -130,16 +130,16 @@ async def test_nothing_listening_is_told_without_the_password() -> None:
         assert "s3cret" not in full_text(caught.value)
 
 
-async def test_a_server_that_never_answers_is_given_up_and_costs_all_callers_their_time_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("bythebook.adapters.sql.engine.address._CONNECT_SECONDS", 0.3)
+async def test_a_server_that_never_answers_is_given_up_and_costs_all_callers_their_time_once() -> (
+    None
+):
     callers: list[asyncio.StreamWriter] = []
     silent = await asyncio.start_server(
         lambda _reader, writer: callers.append(writer), "127.0.0.1", 0
     )
     port = silent.sockets[0].getsockname()[1]
-    address = records_address(f"postgresql://ada:s3cret@127.0.0.1:{port}/books", Path())
+    url = f"postgresql://ada:s3cret@127.0.0.1:{port}/books"
+    address = records_address(url, Path(), connect_seconds=0.3)
     async with silent, Database(address) as database:
         async with asyncio.timeout(60):
             ends = await asyncio.gather(

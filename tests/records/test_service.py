@@ -15,7 +15,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 from sqlalchemy import func, select
-from tests.conftest import SAMPLE, eventually, free_port, serving
+from tests.conftest import SAMPLE, eventually, free_port, serve_core
 from tests.records.conftest import Place, PostgreSql
 from tests.records.samples import exchange, query
 from tests.unit.operate.test_alerts import Receiver
@@ -26,6 +26,7 @@ from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.adapters.sql.tables import conversation_threads, queries
 from bythebook.adapters.sql.threads import SqlThreads
 from bythebook.bootstrap import Core
+from bythebook.bootstrap.times import ServiceTimes
 from bythebook.settings import Settings
 
 ASK = {"query": "How do ROS 2 nodes communicate?", "book": SAMPLE}
@@ -56,11 +57,11 @@ def core_over(library: Path, url: str, webhook: str = "") -> Core:
 def on(address: Any, work: Callable[[Database], Any]) -> Any:
     """Do work on the records from outside the service."""
 
-    async def done() -> Any:
+    async def run() -> Any:
         async with Database(address) as database:
             return await work(database)
 
-    return asyncio.run(done())
+    return asyncio.run(run())
 
 
 def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it_is_back(
@@ -70,15 +71,15 @@ def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it
     address = records_address(own_server.url("books"), Path())
     on(address, lambda database: database.migrate())
     core = core_over(sample_core.settings.data_dir, own_server.url("books"), receiver.url)
-    core.watch_seconds = 0.5
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+    core.times = ServiceTimes(watch_seconds=0.5)
+    with serve_core(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
 
         def ask(_: object = None) -> uuid.UUID:
             reply = client.post("/api/query", json=ASK)
             assert (reply.status_code, reply.json()["status"]) == (200, "success")
             return uuid.UUID(reply.headers["x-request-id"])
 
-        def recorded(request: uuid.UUID) -> bool:
+        def is_recorded(request: uuid.UUID) -> bool:
             async def count(database: Database) -> int | None:
                 async with database.begin_read() as connection:
                     found = select(func.count()).where(queries.c.request_id == request)
@@ -87,7 +88,7 @@ def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it
             return bool(on(address, count))
 
         before = ask()
-        eventually(lambda: recorded(before))
+        eventually(lambda: is_recorded(before))
         assert client.get("/health").json()["status"] == "ok"
 
         own_server.server.stop()
@@ -106,7 +107,7 @@ def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it
 
         def is_recorded_again() -> bool:
             again.append(ask())
-            return any(map(recorded, again))
+            return any(map(is_recorded, again))
 
         eventually(is_recorded_again)
         eventually(lambda: client.get("/health").json()["status"] == "ok")
@@ -115,7 +116,7 @@ def test_answers_go_on_while_the_database_is_down_and_are_recorded_again_when_it
         time.sleep(1.2)  # two more looks, which find nothing new
     statuses = [(body["part"], body["status"]) for body in receiver.bodies]
     assert statuses == [("database", "failed"), ("database", "recovered")]
-    assert not any(map(recorded, lost))
+    assert not any(map(is_recorded, lost))
 
 
 def test_conversations_meet_a_database_that_stops_and_starts_with_503_and_lose_nothing(
@@ -126,7 +127,7 @@ def test_conversations_meet_a_database_that_stops_and_starts_with_503_and_lose_n
     on(records_address(url, Path()), lambda database: database.migrate())
     core = core_over(sample_core.settings.data_dir, url)
     stop, sessions = threading.Event(), [str(uuid.uuid4()) for _ in range(4)]
-    with serving(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+    with serve_core(core) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         statuses: list[int] = []
 
         def say(session: str) -> int:
@@ -176,15 +177,15 @@ def test_two_services_on_one_database_do_what_is_due_once(place: Place) -> None:
     with ExitStack() as stack:
         for _ in range(2):
             core = core_over(place.folder, place.url)
-            core.upkeep_seconds = 0.05
-            stack.enter_context(serving(core))
-        eventually(lambda: on(place.address, kept) == (1, ["active", "archived"]))
+            core.times = ServiceTimes(upkeep_seconds=0.05)
+            stack.enter_context(serve_core(core))
+        eventually(lambda: on(place.address, count_kept) == (1, ["active", "archived"]))
         on(place.address, lambda database: SqlQueryLog(database).log(query(created_at=old)))
         time.sleep(0.5)  # some ten offers of each
-        assert on(place.address, kept)[0] == 2  # purged again in an hour, not before
+        assert on(place.address, count_kept)[0] == 2  # purged again in an hour, not before
 
 
-async def kept(database: Database) -> tuple[int | None, list[str]]:
+async def count_kept(database: Database) -> tuple[int | None, list[str]]:
     async with database.begin_read() as connection:
         count = await connection.scalar(select(func.count()).select_from(queries))
         states = await connection.scalars(select(conversation_threads.c.state))

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 from tests.records.conftest import Place
 from tests.records.samples import query
 from typer.testing import CliRunner
@@ -15,11 +14,9 @@ from typer.testing import CliRunner
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.questions.query_log import SqlQueryLog
 from bythebook.cli import app
-from bythebook.cli import core as cli_core
 from bythebook.domain.answers import NearestSection
 from bythebook.domain.records import OPEN, CitedSection, Feedback
 from bythebook.errors import InputError
-from bythebook.settings import Settings
 
 NOW = datetime.now(UTC)
 NEAREST = NearestSection("robots", "nodes", "Nodes", "Topics", "https://example.org/nodes")
@@ -29,8 +26,8 @@ HOSTILE = "What is [red]this[/red]\x1b[31m\nthing?"
 
 @pytest.fixture
 def shop(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
-    settings = Settings(database_url=SecretStr(place.url), data_dir=place.folder)
-    monkeypatch.setattr(cli_core, "load_settings", lambda: settings)
+    monkeypatch.setenv("BYTHEBOOK_DATABASE_URL", place.url)
+    monkeypatch.setenv("BYTHEBOOK_DATA_DIR", str(place.folder))
     return place
 
 

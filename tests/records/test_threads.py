@@ -35,7 +35,7 @@ def threads(database: Database) -> SqlThreads:
     return SqlThreads(database)
 
 
-async def known(threads: SqlThreads, session_id: uuid.UUID = SESSION) -> Thread:
+async def read_thread(threads: SqlThreads, session_id: uuid.UUID = SESSION) -> Thread:
     thread = await threads.history(OWNER, session_id)
     assert thread is not None
     return thread
@@ -65,7 +65,7 @@ async def test_a_thread_gives_back_what_was_said_in_order(threads: SqlThreads) -
     assert await threads.append(OWNER, SESSION, first) == 2
     second = exchange("An example?", at=NOON + timedelta(minutes=1))
     assert await threads.append(OWNER, SESSION, second) == 4
-    thread = await known(threads)
+    thread = await read_thread(threads)
     said = (first.asked, first.answered, second.asked, second.answered)
     assert thread.messages == said
     assert thread.messages[1].citations == (QUOTE,)
@@ -78,7 +78,7 @@ async def test_a_thread_gives_back_what_was_said_in_order(threads: SqlThreads) -
 async def test_a_time_of_another_zone_is_kept_as_the_same_moment(threads: SqlThreads) -> None:
     there = datetime(2026, 3, 14, 17, 30, tzinfo=timezone(timedelta(hours=5, minutes=30)))
     await threads.append(OWNER, SESSION, exchange("Now?", at=there))
-    thread = await known(threads)
+    thread = await read_thread(threads)
     assert thread.messages[0].created_at == NOON
     assert thread.messages[0].created_at.utcoffset() == timedelta(0)
 
@@ -95,12 +95,12 @@ async def test_another_owners_session_is_simply_unknown(threads: SqlThreads) -> 
     assert await threads.history("other", SESSION) is None
     assert await threads.delete("other", SESSION) is False
     assert await threads.append("other", SESSION, exchange("Theirs?")) == 2
-    assert contents(await known(threads)) == ["Mine?", "It is so."]
+    assert contents(await read_thread(threads)) == ["Mine?", "It is so."]
     theirs = await threads.history("other", SESSION)
     assert theirs is not None
     assert contents(theirs) == ["Theirs?", "It is so."]
     assert await threads.delete("other", SESSION) is True
-    assert contents(await known(threads)) == ["Mine?", "It is so."]
+    assert contents(await read_thread(threads)) == ["Mine?", "It is so."]
 
 
 async def test_fifty_messages_are_live_and_the_older_ones_archived_in_order(
@@ -108,7 +108,7 @@ async def test_fifty_messages_are_live_and_the_older_ones_archived_in_order(
 ) -> None:
     for number in range(40):
         await threads.append(OWNER, SESSION, exchange(f"question {number}", f"answer {number}"))
-    thread = await known(threads)
+    thread = await read_thread(threads)
     assert thread.message_count == 80
     assert contents(thread) == [
         f"{kind} {number}" for number in range(15, 40) for kind in ("question", "answer")
@@ -134,10 +134,10 @@ async def test_an_archiving_that_fails_takes_the_append_back_with_it(
         taken = {"thread_id": thread_id, "position": 0, "role": "user", "content": "in the way"}
         times = {"created_at": NOON, "archived_at": NOON}
         await connection.execute(insert(archived_messages).values(**taken, **times, citations=[]))
-    before = await known(threads)
+    before = await read_thread(threads)
     with pytest.raises(RecordsFailed):
         await threads.append(OWNER, SESSION, exchange("question 25"))
-    assert await known(threads) == before
+    assert await read_thread(threads) == before
 
 
 async def test_delete_removes_every_message_live_and_archived(
@@ -180,14 +180,14 @@ async def test_summary_and_metadata_stay_until_new_ones_are_given(threads: SqlTh
     await threads.append(OWNER, SESSION, exchange("One?"), metadata=metadata)
     await threads.append(OWNER, SESSION, exchange("Two?"), topic_summary="x" * 200)
     await threads.append(OWNER, SESSION, exchange("Three?"))
-    thread = await known(threads)
+    thread = await read_thread(threads)
     assert (thread.metadata, thread.topic_summary) == (metadata, "x" * 200)
     await threads.append(OWNER, SESSION, exchange("Four?"), metadata={}, topic_summary="robots")
-    thread = await known(threads)
+    thread = await read_thread(threads)
     assert (thread.metadata, thread.topic_summary) == ({}, "robots")
     with pytest.raises(RecordsFailed):
         await threads.append(OWNER, SESSION, exchange("Five?"), topic_summary="x" * 201)
-    assert (await known(threads)).message_count == 8
+    assert (await read_thread(threads)).message_count == 8
 
 
 async def test_a_summary_of_what_was_deleted_does_not_come_back(threads: SqlThreads) -> None:
@@ -195,10 +195,10 @@ async def test_a_summary_of_what_was_deleted_does_not_come_back(threads: SqlThre
     await threads.append(OWNER, SESSION, exchange("One?"))
     await threads.delete(OWNER, SESSION)
     await threads.append(OWNER, SESSION, exchange("Two?"), topic_summary="what was deleted")
-    assert (await known(threads)).topic_summary is None
+    assert (await read_thread(threads)).topic_summary is None
 
 
-async def asked(database: Database) -> tuple[list[str], int, int]:
+async def read_log(database: Database) -> tuple[list[str], int, int]:
     """Give the questions in the log, and count its sessions and the feedback."""
     async with database.begin_read() as connection:
         texts = await connection.scalars(select(queries.c.query_text))
@@ -223,9 +223,9 @@ async def test_delete_removes_what_was_asked_in_the_thread_from_the_log_too(
         assert await words.give(OWNER, Feedback(entry.request_id, True, NOON, reason=text))
     await threads.append(OWNER, SESSION, exchange("mine"))
     assert await threads.delete("other", SESSION) is False
-    assert await asked(database) == (sorted(said), 2, 4)
+    assert await read_log(database) == (sorted(said), 2, 4)
     assert await threads.delete(OWNER, SESSION) is True
-    assert await asked(database) == (["of another session", "of no session"], 1, 2)
+    assert await read_log(database) == (["of another session", "of no session"], 1, 2)
 
 
 async def test_delete_leaves_what_others_and_other_contracts_asked_under_that_session(
@@ -243,7 +243,7 @@ async def test_delete_leaves_what_others_and_other_contracts_asked_under_that_se
     await words.give(OWNER, Feedback(request, False, NOON))
     await threads.append(OWNER, SESSION, exchange("mine"))
     assert await threads.delete(OWNER, SESSION) is True
-    assert await asked(database) == (["of a contract", "theirs"], 1, 1)
+    assert await read_log(database) == (["of a contract", "theirs"], 1, 1)
 
 
 async def test_an_idle_thread_is_archived_and_the_next_message_resumes_it(
@@ -255,10 +255,10 @@ async def test_an_idle_thread_is_archived_and_the_next_message_resumes_it(
     now = NOON + timedelta(hours=1, seconds=2)
     await threads.append(OWNER, fresh, exchange("And I?", at=NOON + timedelta(minutes=10)))
     assert await housekeeping.archive_idle(now) == 1
-    assert (await known(threads)).state == "archived"
-    assert (await known(threads, fresh)).state == "active"
+    assert (await read_thread(threads)).state == "archived"
+    assert (await read_thread(threads, fresh)).state == "active"
     await threads.append(OWNER, SESSION, exchange("Back again", at=now))
-    thread = await known(threads)
+    thread = await read_thread(threads)
     assert thread.state == "active"
     assert contents(thread)[::2] == ["Still there?", "Back again"]
 
@@ -274,7 +274,7 @@ async def test_a_thread_idle_for_just_an_hour_is_not_archived(
 async def test_times_in_a_thread_never_go_back(threads: SqlThreads) -> None:
     await threads.append(OWNER, SESSION, exchange("Quick?", at=NOON + timedelta(seconds=30)))
     await threads.append(OWNER, SESSION, exchange("Overtaken?", at=NOON))
-    thread = await known(threads)
+    thread = await read_thread(threads)
     times = [message.created_at for message in thread.messages]
     assert times == sorted(times)
     assert thread.updated_at == times[-1]
@@ -381,7 +381,7 @@ async def test_callers_who_go_away_leave_whole_exchanges_and_block_nobody(place:
             await asyncio.gather(reading, return_exceptions=True)
         async with asyncio.timeout(60):
             count = await threads.append(OWNER, SESSION, exchange("the last word"))
-            thread = await known(threads)
+            thread = await read_thread(threads)
         assert thread.message_count >= count  # one that was given up may still come after it
         roles = [message.role for message in thread.messages]
         assert roles == ["user", "assistant"] * (len(roles) // 2)

@@ -158,7 +158,7 @@ def _inline(parser: MarkdownIt, token: Token, style: Style) -> str:
 
 
 def _formula(source: str, style: Style, display: Literal["block", "inline"]) -> str:
-    """Give MathML with its source; on the web as KaTeX does it, with glyphs for the eye beside it."""
+    """Give MathML with its source; on the web as KaTeX does it, with glyphs for the eye next to it."""
     source = source.strip()
     opening, body, closing = _MATH.findall(convert(source, display=display))[0]
     note = f'<annotation encoding="application/x-tex">{escape(source)}</annotation>'

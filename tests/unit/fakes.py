@@ -129,7 +129,7 @@ class FakeEmbedder:
 
 @dataclass
 class FakeIndex:
-    """Finds what it was given; fails where told to."""
+    """Finds what it was given; fails if asked to."""
 
     hits: Sequence[Hit] = ()
     failure: BaseException | None = None
@@ -183,7 +183,7 @@ class FakeLibrary:
 
 @dataclass
 class FakeJudge:
-    """Finds the first unit of each passage to be evidence, as sure as it was told to be."""
+    """Finds the first unit of each passage to be evidence, as sure as it is asked to be."""
 
     answerable: float = 0.9
     finds_evidence: bool = True
@@ -214,7 +214,7 @@ class FakeCalibrations:
 
 @dataclass
 class FakeSupport:
-    """Finds every claim as well supported as it was told to."""
+    """Finds every claim as well supported as it is asked to."""
 
     probability: float = 0.9
     seen: list[str] = field(default_factory=list)

@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--seconds", type=float, default=20.0, help="Of each crowd of clients.")
     options = parser.parse_args()
-    questions = _answered_questions()
+    questions = _load_questions()
     attacks: dict[str, Attack] = {
         "doors": doors.attack,
         "slow": slow.attack,
@@ -51,7 +51,7 @@ def main() -> None:
     sys.exit(bool(failed))
 
 
-def _answered_questions() -> list[str]:
+def _load_questions() -> list[str]:
     lines = (ROOT / "evals" / "sample-book.jsonl").read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return [row["question"] for row in rows if row["kind"] == "answered"]

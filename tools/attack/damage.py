@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.attack.service import BOOK, Check, attacked, run_command
+from tools.attack.service import BOOK, Check, run_command, serve_attacked
 
 _REPAIR = "bythebook ingest"
 _BOMB_BYTES = 300_000_000  # that one stream of the PDF unpacks to
@@ -19,8 +19,8 @@ _BOMB_STREAMS = 4
 def attack(folder: Path) -> Iterator[Check]:
     """Run the attacks on files."""
     yield from _bomb(folder)
-    yield _changed_byte(folder)
-    yield from _missing_documents(folder)
+    yield _change_byte(folder)
+    yield from _remove_documents(folder)
 
 
 def _bomb(folder: Path) -> Iterator[Check]:
@@ -76,7 +76,7 @@ def _documents(folder: Path) -> Path:
     return home / "documents"
 
 
-def _changed_byte(folder: Path) -> Check:
+def _change_byte(folder: Path) -> Check:
     file = max(_documents(folder).iterdir(), key=lambda path: path.stat().st_size)
     kept = file.read_bytes()
     file.write_bytes(kept[:2000] + bytes([kept[2000] ^ 1]) + kept[2001:])
@@ -87,9 +87,9 @@ def _changed_byte(folder: Path) -> Check:
     return Check("one changed bit, `doctor --deep`", done.returncode == 1 and named, line[-110:])
 
 
-def _missing_documents(folder: Path) -> Iterator[Check]:
+def _remove_documents(folder: Path) -> Iterator[Check]:
     shutil.rmtree(_documents(folder))
-    with attacked(folder) as service:
+    with serve_attacked(folder) as service:
         log = service.log.read_text()
         health = service.send("GET", "/health").value
         reply = service.send("GET", f"/read/{BOOK}/glossary", headers={"Accept": "text/html"})

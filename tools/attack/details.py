@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
-from tools.attack.service import QUESTION, Check, attacked, run_command
+from tools.attack.service import QUESTION, Check, run_command, serve_attacked
 
 from bythebook.http.authors.models.queries import Table
 
@@ -19,7 +19,7 @@ def attack(folder: Path) -> Iterator[Check]:
 
 
 def _exports(folder: Path) -> Iterator[Check]:
-    with attacked(folder) as service:
+    with serve_attacked(folder) as service:
         statuses = {
             table: service.send("GET", f"/admin/export/{table}").status for table in get_args(Table)
         }
@@ -48,7 +48,7 @@ def _ipv6_hint(folder: Path) -> Check:
 
 
 def _links(folder: Path) -> Check:
-    with attacked(folder) as service:
+    with serve_attacked(folder) as service:
         asked = run_command(folder, "ask", QUESTION)
     ports = set(re.findall(r"http://127\.0\.0\.1:(\d+)/", asked.stdout))
     return Check("links of `ask` while a service runs", ports == {str(service.port)}, str(ports))

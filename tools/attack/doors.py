@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tools.attack.service import QUESTION, AttackedService, Check, attacked, run_command
+from tools.attack.service import QUESTION, AttackedService, Check, run_command, serve_attacked
 
 _PROXY_HEADERS = {
     "X-Forwarded-For": "203.0.113.9",
@@ -23,13 +23,13 @@ _ORIGIN = "https://book.example.org"
 
 def attack(folder: Path) -> Iterator[Check]:
     """Run the attacks on an open service, then on one with keys."""
-    with attacked(folder) as service:
+    with serve_attacked(folder) as service:
         yield _proxies(service)
         yield _health_behind_proxy(service)
         yield _other_names(service)
         yield from _other_sites(service)
         yield _first_key(service)
-        yield _revoked(service)
+        yield _revoke_key(service)
 
 
 def _ask(service: AttackedService, headers: dict[str, str]) -> int:
@@ -97,7 +97,7 @@ def _first_key(service: AttackedService) -> Check:
     )
 
 
-def _revoked(service: AttackedService) -> Check:
+def _revoke_key(service: AttackedService) -> Check:
     """While many ask, a key is revoked: a second later nobody gets in by it."""
     secret, key_id = _create_key(service)
     over, late = threading.Event(), list[int]()

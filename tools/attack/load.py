@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from itertools import cycle
 from pathlib import Path
 
-from tools.attack.service import Check, attacked
+from tools.attack.service import Check, serve_attacked
 
 MAX_WAIT = 5.0
-_PAUSE = 0.25  # seconds after a refusal; a fair client would wait as long as it is told to
+_PAUSE = 0.25  # seconds after a refusal; a fair client would wait as long as it is asked to
 _PROBES = ("/health", "/livez", "/search?q=humanoid+robots")
 
 
@@ -31,7 +31,7 @@ class Load:
 
 def attack(folder: Path, questions: Sequence[str], seconds: float) -> Iterator[Check]:
     """Compare one, 16 and 64 clients on one service."""
-    with attacked(folder, {"BYTHEBOOK_MAX_WAIT_SECONDS": str(MAX_WAIT)}) as service:
+    with serve_attacked(folder, {"BYTHEBOOK_MAX_WAIT_SECONDS": str(MAX_WAIT)}) as service:
 
         def measure(clients: int, *, probes: bool = False) -> dict[str, list[float]]:
             return _in_own_process(

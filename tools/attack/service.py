@@ -143,7 +143,7 @@ class AttackedService:
 
 
 @contextlib.contextmanager
-def attacked(
+def serve_attacked(
     folder: Path, settings: Mapping[str, str] | None = None, files: int | None = None
 ) -> Iterator[AttackedService]:
     """Serve a data folder for a with block."""

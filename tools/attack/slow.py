@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.attack.service import QUESTION, AttackedService, Check, attacked
+from tools.attack.service import QUESTION, AttackedService, Check, serve_attacked
 
 _HEAD = b"POST /api/query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 _SLOW_HEADERS = _HEAD + b"X-Slow: "
@@ -20,13 +20,13 @@ _FILES = 256
 
 def attack(folder: Path) -> Iterator[Check]:
     """Run the attacks of slow clients."""
-    with attacked(folder) as service:
+    with serve_attacked(folder) as service:
         yield _ends(service, "headers that trickle in", _SLOW_HEADERS)
         yield _ends(service, "a body that trickles in", _SLOW_BODY)
         yield _ends(service, "a connection that says nothing", b"")
         yield _never_reads(service)
         yield _stop(service)
-    with attacked(folder, files=_FILES) as service:
+    with serve_attacked(folder, files=_FILES) as service:
         yield from _crowd(service)
 
 

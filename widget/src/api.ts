@@ -2318,7 +2318,7 @@ export interface components {
         };
         /**
          * StreamOptions
-         * @description What a stream says besides the answer.
+         * @description What a stream says in addition to the answer.
          */
         StreamOptions: {
             /**

@@ -8,7 +8,7 @@ from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.ask.conversation.context import MOST_TURNS
 from bythebook.ask.conversation.topic_summary import topic_summary
-from bythebook.ask.guard import neutral
+from bythebook.ask.guard import neutralize
 from bythebook.ask.pipeline import answer, collect
 from bythebook.ask.plan.make_plan import asks_for_list, is_greeting, make_plan
 from bythebook.ask.read.confidence import measure_confidence
@@ -41,7 +41,7 @@ __all__ = [
     "is_greeting",
     "make_plan",
     "measure_confidence",
-    "neutral",
+    "neutralize",
     "readable_books",
     "require_embedder",
     "search_sections",

@@ -38,7 +38,7 @@ class AskPorts:
     own_words: bool = False  # True: show a model's wording; False: the book's sentences behind it
     fallback: bool = False  # True: where a model fails, the book's own excerpt answers
 
-    def answering_model(self, named: str | None) -> str:
+    def name_model(self, named: str | None) -> str:
         """Return the name of what answers; a reader may have named a model."""
         return self.model_named(named) if self.model_named and named else self.model
 

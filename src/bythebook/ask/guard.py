@@ -142,7 +142,7 @@ def _readings(text: str) -> Iterator[str]:
     )
 
 
-def neutral(text: str, question: str = "") -> str:
+def neutralize(text: str, question: str = "") -> str:
     """Return a book's text without orders to the answering model, for a question that it should answer.
 
     A text that comes without a question is a reader's own, and stays as it is. So does the book if the question is

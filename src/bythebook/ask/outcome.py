@@ -44,7 +44,7 @@ def refuse(
     near = passages or run.found[: run.plan.top_k]
     return Refused(
         refusal_type,
-        nearest_sections(near, run.ports.reader_url),
+        find_nearest_sections(near, run.ports.reader_url),
         passages,
         judgement,
         run.plan.mode,
@@ -54,7 +54,7 @@ def refuse(
     )
 
 
-def nearest_sections(
+def find_nearest_sections(
     passages: tuple[Passage, ...], reader_url: str, most: int = 3
 ) -> tuple[NearestSection, ...]:
     """Return the sections nearest to a question that the book does not answer."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.book_words import BookWords
-from bythebook.ask.compose.room import anchored_drafts, within_room
+from bythebook.ask.compose.room import anchor_drafts, keep_within_room
 from bythebook.ask.consult import plan_question, search_further, second_opinion
-from bythebook.ask.guard import neutral
+from bythebook.ask.guard import neutralize
 from bythebook.ask.outcome import end_run, refuse
-from bythebook.ask.read.confidence import near_enough
+from bythebook.ask.read.confidence import keep_near
 from bythebook.ask.read.multi_part import decide_parts
 from bythebook.ask.read.verdict import ANSWER_FROM, Verdict, decide, narrow
 from bythebook.ask.retrieve.passages import find_passages
@@ -76,7 +76,7 @@ async def _steps(run: AnswerRun) -> AsyncGenerator[Event]:
     if ports.searcher is not None and run.failure is None:
         async with run.forgive_failure():
             await search_further(run, ports.searcher)
-    candidates = near_enough(run.found, run.plan.least_similarity)
+    candidates = keep_near(run.found, run.plan.least_similarity)
     run.clock.lap("retrieve")
     passages = candidates[: run.plan.top_k]
     yield Retrieved(passages)
@@ -112,7 +112,7 @@ async def _decide(run: AnswerRun, candidates: tuple[Passage, ...]) -> Verdict:
         return verdict
 
     async def decide_part(part: Plan) -> Verdict:
-        near = near_enough(await find_passages(part, ports), part.least_similarity)[:READ_OF_PART]
+        near = keep_near(await find_passages(part, ports), part.least_similarity)[:READ_OF_PART]
         return await decide_on(part, near)
 
     if plan.parts and (verdict := await decide_parts(plan, decide_part)):
@@ -154,7 +154,7 @@ async def _write(run: AnswerRun, verdict: Verdict) -> AsyncGenerator[Sentence | 
             if (
                 ports.uses_model
                 and not run.uses_model
-                and neutral(event.text, plan.question) != event.text
+                and neutralize(event.text, plan.question) != event.text
             ):
                 continue  # an order that a model met is no evidence in its place either
             for sentence in book.of(event) if book else (event,):
@@ -170,8 +170,8 @@ def _draft(run: AnswerRun, verdict: Verdict, book: BookWords | None) -> AsyncGen
     drafts = run.usage.take_drafts(run.generator.compose(run.plan, verdict.judgement))
     if not run.uses_model:
         return drafts
-    anchored = anchored_drafts(drafts, verdict.passages, book)
-    return within_room(anchored, run.plan.most_sentences, run.sentences)
+    anchored = anchor_drafts(drafts, verdict.passages, book)
+    return keep_within_room(anchored, run.plan.most_sentences, run.sentences)
 
 
 def answer_from(passages: tuple[Passage, ...], ports: AskPorts) -> float:

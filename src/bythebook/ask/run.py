@@ -61,7 +61,7 @@ class AnswerRun:
         """The name of what writes the answer."""
         if self.ports.uses_model and not self.uses_model:
             return EXTRACTIVE
-        return self.ports.answering_model(self.plan.model)
+        return self.ports.name_model(self.plan.model)
 
     @asynccontextmanager
     async def forgive_failure(self) -> AsyncIterator[None]:
@@ -78,7 +78,7 @@ class AnswerRun:
 
     def answer_by_excerpt(self, reason: str) -> None:
         """Let the book's own excerpt be the answer, in place of a model's."""
-        model = self.ports.answering_model(self.plan.model)
+        model = self.ports.name_model(self.plan.model)
         _log.warning("the book's excerpt answers in place of %s: %s", model, reason)
         self.generator = ExtractiveGenerator()
 

@@ -21,6 +21,7 @@ from bythebook.bootstrap.embedders import make_bundled_embedder, make_provider_e
 from bythebook.bootstrap.logs import start_logs
 from bythebook.bootstrap.model_access import ModelAccess, model_access
 from bythebook.bootstrap.readers import make_reader
+from bythebook.bootstrap.times import ServiceTimes
 from bythebook.calibrate.product_search import CalibratePorts
 from bythebook.domain.books import Book
 from bythebook.ingest.pipeline import IngestPorts
@@ -44,17 +45,15 @@ if TYPE_CHECKING:
 
 _REPLACEABLE = {"encoder", "embedder", "index", "index_writer", "judge", "model_calls"}
 _MADE_OF_OTHERS = ("ask", "ingest", "calibrate", "models", "suggest")
+_TIMES = ServiceTimes()
 
 
 class Core:
     """The parts as configured, each made when first needed."""
 
-    def __init__(
-        self, settings: Settings, *, watch_seconds: float = 30.0, upkeep_seconds: float = 60.0
-    ) -> None:
+    def __init__(self, settings: Settings, times: ServiceTimes = _TIMES) -> None:
         self.settings = settings
-        self.watch_seconds = watch_seconds  # between two checks of the parts
-        self.upkeep_seconds = upkeep_seconds  # between two offers to do what is due
+        self.times = times
         self.library = BookFolder(settings.data_dir)
         self.calibrations = CalibrationFiles(self.library, JudgeModel.model_id)
         self.suggestions = SuggestionFiles(self.library)
@@ -116,7 +115,7 @@ class Core:
     def ask(self) -> AskPorts:
         """What answering needs."""
         ports = self._ask_without_model()
-        return ports if self.models is None else self.models.answering_with(ports)
+        return ports if self.models is None else self.models.add_to(ports)
 
     @cached_property
     def suggest(self) -> SuggestPorts:

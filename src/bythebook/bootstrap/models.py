@@ -10,7 +10,7 @@ from bythebook.adapters.providers.agents.roles.model_check import ModelCheck
 from bythebook.adapters.providers.agents.roles.planner import AgentsPlanner
 from bythebook.adapters.providers.agents.roles.searcher import AgentsSearcher
 from bythebook.adapters.providers.agents.roles.validator import AgentsValidator
-from bythebook.ask import AskPorts, neutral
+from bythebook.ask import AskPorts, neutralize
 from bythebook.bootstrap.model_access import ModelAccess
 from bythebook.ports import Generator, Planner, Searcher, Validator
 from bythebook.settings import Settings
@@ -29,7 +29,7 @@ class Models:
     own_words: bool = False
     fallback: bool = False
 
-    def answering_with(self, ports: AskPorts) -> AskPorts:
+    def add_to(self, ports: AskPorts) -> AskPorts:
         """Return the parts of an answer with the model in its roles."""
         return replace(
             ports,
@@ -51,13 +51,13 @@ def make_model_calls(access: ModelAccess) -> ModelCalls:
 
 def build_models(calls: ModelCalls, settings: Settings) -> Models:
     """Build the roles that are configured, over one endpoint and one breaker."""
-    generator = AgentsGenerator(calls, neutralize=neutral)
+    generator = AgentsGenerator(calls, neutralize=neutralize)
     return Models(
         calls.endpoint,
         generator,
-        AgentsPlanner(calls, neutralize=neutral),
-        AgentsValidator(calls, neutralize=neutral) if settings.llm_validator else None,
-        AgentsSearcher(calls, generator, neutralize=neutral) if settings.llm_multi_hop else None,
+        AgentsPlanner(calls, neutralize=neutralize),
+        AgentsValidator(calls, neutralize=neutralize) if settings.llm_validator else None,
+        AgentsSearcher(calls, generator, neutralize=neutralize) if settings.llm_multi_hop else None,
         ModelCheck(calls).require,
         settings.llm_own_words,
         settings.llm_fallback,

@@ -28,13 +28,13 @@ from bythebook.http.access.client_address import Network
 from bythebook.http.app import Service
 from bythebook.http.contracts.health import Check
 from bythebook.http.pages.machines.listing import Listing
+from bythebook.operate.access.gate import Gate, RequestLimits
+from bythebook.operate.access.keyring import KeyRing
 from bythebook.operate.alerts import Alerts, Watch
 from bythebook.operate.answer_queue import AnswerQueue
 from bythebook.operate.answerer import Answerer
-from bythebook.operate.gate import Gate, RequestLimits
 from bythebook.operate.insight import Insight
 from bythebook.operate.journal import Journal
-from bythebook.operate.keyring import KeyRing
 from bythebook.operate.model_watch import ModelWatch
 from bythebook.operate.soundness import Soundness
 from bythebook.operate.upkeep import Upkeep
@@ -57,22 +57,22 @@ _PARTS_OF_CHECKS = {
 def build_service(core: Core) -> Service:
     """Build what one process serves, in one event loop."""
     settings, database, metrics = core.settings, core.database(), PrometheusMetrics()
-    alerts = Alerts(metrics, _alarm(settings), calm=timedelta(seconds=core.watch_seconds))
+    alerts = Alerts(metrics, _alarm(settings), calm=timedelta(seconds=core.times.watch_seconds))
     access = core.model_access
     journal = Journal(
         SqlQueryLog(database), metrics, alerts, ModelWatch(access.ladder if access else ())
     )
-    upkeep = Upkeep(SqlHousekeeping(database), every_seconds=core.upkeep_seconds)
-    shared = _open_redis_windows(settings)
-    gate = _gate(settings, database, shared, metrics)
+    upkeep = Upkeep(SqlHousekeeping(database), every_seconds=core.times.upkeep_seconds)
+    shared = _open_redis_windows(core)
+    gate = _gate(core, database, shared, metrics)
     checks = _checks(core) | {"keys": gate.ring.check}
-    soundness = Soundness(core.library, every_seconds=core.watch_seconds)
+    soundness = Soundness(core.library, every_seconds=core.times.watch_seconds)
     others: dict[str, Check] = {"books": soundness.check, "database": database.check}
     if shared:
         others["limits"] = shared.check
     if core.models is not None:
         others["model"] = core.models.check  # questions that need no model are answered without it
-    watch = Watch(alerts, checks | others, _PARTS_OF_CHECKS, every_seconds=core.watch_seconds)
+    watch = Watch(alerts, checks | others, _PARTS_OF_CHECKS, every_seconds=core.times.watch_seconds)
 
     async def close() -> None:
         if shared:
@@ -142,10 +142,9 @@ def _connections(core: Core) -> Sequence[Duty]:
     return () if isinstance(core.embedder, OnnxEmbedder) else (core.embedder.stay_connected,)
 
 
-def _gate(
-    settings: Settings, database: Database, shared: RedisWindows | None, metrics: Metrics
-) -> Gate:
-    ring = KeyRing(SqlKeyStore(database), may_be_open=settings.on_loopback)
+def _gate(core: Core, database: Database, shared: RedisWindows | None, metrics: Metrics) -> Gate:
+    settings = core.settings
+    ring = KeyRing(SqlKeyStore(database), may_be_open=settings.on_loopback, times=core.times.keys)
     limits = RequestLimits(settings.limit_key, settings.limit_session, settings.limit_ip)
     return Gate(ring, shared or MemoryWindows(), limits, metrics)
 
@@ -163,9 +162,9 @@ def _alarm(settings: Settings) -> WebhookAlarm | None:
     return WebhookAlarm(url) if url else None
 
 
-def _open_redis_windows(settings: Settings) -> RedisWindows | None:
-    url = settings.redis_url.get_secret_value()
-    return RedisWindows(url) if url else None
+def _open_redis_windows(core: Core) -> RedisWindows | None:
+    url = core.settings.redis_url.get_secret_value()
+    return RedisWindows(url, patience_seconds=core.times.redis_seconds) if url else None
 
 
 def _proxies(settings: Settings) -> tuple[Network, ...]:

@@ -92,7 +92,7 @@ def fit_threshold(
     least = LEAST_SHARE * default
     quantile = float(np.nextafter(scores[allowed], 1.0)) if allowed < len(scores) else least
     drawn = (len(scores) * quantile + prior * default) / max(1, len(scores) + prior)
-    most = min(THRESHOLD_MOST, _still_answering(own, default))
+    most = min(THRESHOLD_MOST, _find_highest_threshold(own, default))
     return float(np.clip(drawn, least, max(most, default)))
 
 
@@ -118,7 +118,7 @@ def measure_held_out(
     return RiskPoint(*(round(float(np.mean(column)), 4) for column in zip(*tried, strict=True)))
 
 
-def _still_answering(own: Sequence[float], default: float) -> float:
+def _find_highest_threshold(own: Sequence[float], default: float) -> float:
     """Find the highest threshold that keeps the answers which must be kept."""
     answered = sorted((score for score in own if score >= default), reverse=True)
     kept = int(np.ceil(KEPT_ANSWERS * len(answered)))

@@ -21,7 +21,9 @@ def without_answer(question: OwnQuestion, hits: Sequence[Hit]) -> list[Hit]:
         for hit in hits
         if hit.chunk not in answering
         and not _says_it(question, hit.chunk)
-        and not any(_alike(frozenset(content_words(hit.chunk.text)), words) for words in repeated)
+        and not any(
+            _are_alike(frozenset(content_words(hit.chunk.text)), words) for words in repeated
+        )
     ]
 
 
@@ -65,7 +67,7 @@ def _says_it(question: OwnQuestion, chunk: Chunk) -> bool:
     return len(words & set(content_words(chunk.text))) >= _SAME * len(words)
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= _SAME * max(1, min(len(one), len(other)))
 
 

@@ -116,7 +116,7 @@ def sentence_question(
     return None
 
 
-def rarest(text: str, rarity: Callable[[str], float], most: int) -> list[str]:
+def find_rarest(text: str, rarity: Callable[[str], float], most: int) -> list[str]:
     """Return the words of a text that are rarest in the book, in the order of the text."""
     words = list(dict.fromkeys(content_words(text)))
     chosen = set(sorted(words, key=lambda word: (-rarity(word), word))[:most])
@@ -142,7 +142,7 @@ def _definition(sentence: str, _rarity: Callable[[str], float]) -> Made:
 
 
 def _number(sentence: str, rarity: Callable[[str], float]) -> Made:
-    terms = [word for word in rarest(sentence, rarity, 6) if not _NUMBER.fullmatch(word)][:5]
+    terms = [word for word in find_rarest(sentence, rarity, 6) if not _NUMBER.fullmatch(word)][:5]
     if len(terms) < 3:
         return None
     if year := _YEAR.search(sentence):
@@ -173,7 +173,7 @@ def _cause(sentence: str, _rarity: Callable[[str], float]) -> Made:
 
 
 def _terms(sentence: str, rarity: Callable[[str], float]) -> Made:
-    terms = [word for word in rarest(sentence, rarity, 5) if not _NUMBER.fullmatch(word)][:4]
+    terms = [word for word in find_rarest(sentence, rarity, 5) if not _NUMBER.fullmatch(word)][:4]
     return (" ".join(terms), tuple(content_words(sentence))) if len(terms) >= 3 else None
 
 

@@ -14,7 +14,7 @@ from bythebook.calibrate.pipeline import warning_of
 from bythebook.cli.terminal import say
 from bythebook.errors import InputError
 from bythebook.http.contracts.health import Health, examine
-from bythebook.settings import PREFIX, Settings, load_settings, unknown_variables
+from bythebook.settings import PREFIX, Settings, find_unknown_variables, load_settings
 
 
 def doctor(
@@ -38,7 +38,7 @@ def doctor(
         _line(part.status == "ok", name, part.message or f"{part.latency_ms:.0f} ms")
     for book_id in core.library.book_ids():
         sound = _check_book(core, book_id, deep=deep) and sound
-    for name in unknown_variables():
+    for name in find_unknown_variables():
         _line(False, name, "is no setting; check its spelling")
         sound = False
     raise typer.Exit(0 if sound and health.status == "ok" else 1)

@@ -35,19 +35,19 @@ from bythebook.http.pages.machines.listing import Listing
 from bythebook.http.pages.suggestions import NoSuggestions
 from bythebook.http.wire.context import ContextMiddleware
 from bythebook.http.wire.draining import Draining
-from bythebook.http.wire.problems import Shape, install_problems
+from bythebook.http.wire.problem_handlers import Shape, install_problems
 from bythebook.http.wire.request_log import RequestLog
 from bythebook.http.wire.room import require_room
+from bythebook.operate.access.gate import Gate
 from bythebook.operate.answerer import Answerer
 from bythebook.operate.conversation import Conversations
-from bythebook.operate.gate import Gate
 from bythebook.operate.insight import Insight
 from bythebook.ports import FeedbackStore, Metrics, Suggestions, Threads
 
 _SETTLE_SECONDS = 1.5  # for the last entries, in addition to the grace time of streams
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """Open nothing."""
 
 
@@ -72,7 +72,7 @@ class Service:
     )  # books that machines may find though there are keys
     models: Sequence[str] = ()  # names of language models that a reader may ask for
     duties: Sequence[Callable[[], Coroutine[Any, Any, None]]] = ()  # run as long as it serves
-    close: Callable[[], Awaitable[None]] = _nothing
+    close: Callable[[], Awaitable[None]] = _do_nothing
     draining: Draining = field(default_factory=Draining)
 
 

@@ -86,7 +86,7 @@ class AsyncBook:
             session_id=None,
         )
         scope = Scope(self.book_id, asked.selected_text)
-        turns = tuple(Turn(one.question, _said(one)) for one in after)
+        turns = tuple(Turn(one.question, _answer_words(one)) for one in after)
         ports = self._ports()
         outcome = await collect(Question(asked.query, scope, asked.top_k, turns=turns), ports)
         return tell_outcome(asked.query, outcome, ports.reader_url)
@@ -279,5 +279,5 @@ def _check(model: type[_Model], **given: Any) -> _Model:
         raise InputError(field_message({**first, "loc": named})) from None
 
 
-def _said(answer: Answer) -> str:
+def _answer_words(answer: Answer) -> str:
     return remove_opening(answer.text).strip() if answer else ""

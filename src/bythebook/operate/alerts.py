@@ -13,7 +13,6 @@ from bythebook.ports import Alarm, Metrics
 _log = logging.getLogger("bythebook.alerts")
 CALM = timedelta(seconds=30)  # without a failure, before a passed check ends an incident
 MOST_WAITING = 100  # calls
-CHECK_SECONDS = 20.0
 NEEDED = frozenset({"model", "embedder", "store"})  # without which no question is answered
 Check = Callable[[], Awaitable[None]]
 
@@ -96,6 +95,7 @@ class Watch:
         parts: Mapping[str, Sequence[str]],
         *,
         every_seconds: float = 30.0,
+        check_seconds: float = 20.0,
     ) -> None:
         self._alerts = alerts
         self._checks = checks
@@ -103,6 +103,7 @@ class Watch:
             parts  # the part that a check, by its name, depends on; without one: the name itself
         )
         self._every_seconds = every_seconds
+        self._check_seconds = check_seconds
 
     async def run(self) -> None:
         """Check regularly until cancelled."""
@@ -116,7 +117,7 @@ class Watch:
         for name, check in self._checks.items():
             touched = tuple(self._parts.get(name, (name,)))
             examined.update(touched)
-            failed = await _fault(check, touched[0])
+            failed = await _fault(check, touched[0], self._check_seconds)
             if failed is not None:
                 self._alerts.report_failure(*failed)
                 doubtful.update((*touched, failed[0]))
@@ -124,15 +125,15 @@ class Watch:
             self._alerts.report_recovery(part)
 
 
-async def _fault(check: Check, part: str) -> tuple[str, str] | None:
+async def _fault(check: Check, part: str, seconds: float) -> tuple[str, str] | None:
     """Return the part that a check finds failing, and its error."""
     try:
-        async with asyncio.timeout(CHECK_SECONDS):
+        async with asyncio.timeout(seconds):
             await check()
     except PartFailed as error:
         return (part if error.part == PartFailed.part else error.part), error.what
     except TimeoutError:
-        return part, f"No answer within {CHECK_SECONDS:.0f} seconds."
+        return part, f"No answer within {seconds:.0f} seconds."
     except Exception:  # noqa: BLE001 - a part that breaks in a new way is still only a part
         _log.exception("a check failed", extra={"part": part})
         return part, "This part failed; the log says more."

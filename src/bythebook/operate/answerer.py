@@ -53,7 +53,7 @@ class Answerer:
     ) -> AsyncGenerator[Event]:
         """Yield the events of a question and record them; leaving early stops the work."""
         if self.ports.uses_model:
-            record.model = self.ports.answering_model(incoming.question.model)
+            record.model = self.ports.name_model(incoming.question.model)
         async with self.queue.turn(incoming.caller.holder):
             run = AnswerRun(incoming.question, self.ports)
             record.usage = run.usage

@@ -46,7 +46,7 @@ def group_wordings(wordings: Iterable[Wording]) -> list[Group]:
     leading: dict[str, list[int]] = defaultdict(list)  # places of the leaders that have a word
     places: dict[frozenset[str], int] = {}  # of words met before: later leaders do not move them
     for wording in wordings:
-        words = _carrying(wording.text)
+        words = _find_stems(wording.text)
         place = places.get(words)
         if place is None:
             place = _like(words, leaders, leading)
@@ -78,7 +78,7 @@ def _like(
     return min(alike, default=None)
 
 
-def _carrying(text: str) -> frozenset[str]:
+def _find_stems(text: str) -> frozenset[str]:
     """Return the stems of a wording's content words, or of all its words if it has none."""
     words = find_words(text)
     telling = [word for word in words if word not in _COMMON]

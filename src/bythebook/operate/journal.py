@@ -20,7 +20,6 @@ from bythebook.ports import Metrics, QueryLog
 _log = logging.getLogger("bythebook.questions")
 MOST_WAITING = 1000  # entries; beyond it the records are too slow to keep up, and entries are lost
 MOST_TOGETHER = 100  # entries written in one transaction, which costs little more than one
-SETTLE_SECONDS = 5.0
 _NONE: Mapping[str, float] = MappingProxyType({})
 
 
@@ -58,11 +57,14 @@ class Journal:
         metrics: Metrics,
         alerts: Alerts | None = None,
         watch: ModelWatch | None = None,
+        *,
+        settle_seconds: float = 5.0,
     ) -> None:
         self._records = records
         self._metrics = metrics
         self._alerts = alerts or Alerts(metrics)
         self._watch = watch or ModelWatch()
+        self._settle_seconds = settle_seconds
         self._waiting: asyncio.Queue[QueryEntry | asyncio.Event] = asyncio.Queue(MOST_WAITING)
 
     @contextmanager
@@ -115,7 +117,9 @@ class Journal:
         reached = asyncio.Event()
         try:
             self._waiting.put_nowait(reached)
-            async with asyncio.timeout(SETTLE_SECONDS if most_seconds is None else most_seconds):
+            async with asyncio.timeout(
+                self._settle_seconds if most_seconds is None else most_seconds
+            ):
                 await reached.wait()
         except (asyncio.QueueFull, TimeoutError):
             return

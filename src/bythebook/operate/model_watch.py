@@ -40,8 +40,10 @@ class ModelWatch:
 
     def next_better(self, model: str) -> str | None:
         """Return the next better model of those that may be set; None for the best or an unknown one."""
-        names = [_bare(name) for name in self._ladder]
-        place = names.index(_bare(model)) + 1 if _bare(model) in names else len(names)
+        names = [_strip_vendor(name) for name in self._ladder]
+        place = (
+            names.index(_strip_vendor(model)) + 1 if _strip_vendor(model) in names else len(names)
+        )
         return self._ladder[place] if place < len(names) else None
 
     def _warn(self, model: str, share: float) -> None:
@@ -57,6 +59,6 @@ class ModelWatch:
         )
 
 
-def _bare(name: str) -> str:
+def _strip_vendor(name: str) -> str:
     """Return a model's name without its vendor: "openai/gpt-4" is "gpt-4"."""
     return name.rpartition("/")[2].lower()

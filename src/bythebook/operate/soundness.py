@@ -44,11 +44,11 @@ class Soundness:
                 return
             found = await asyncio.to_thread(find_damaged, self._files)
             if found:
-                raise _together(found)
+                raise _combine_failures(found)
             self._sound_until = self._clock() + self._every_seconds
 
 
-def _together(found: Sequence[DamagedBook]) -> StoreFailed:
+def _combine_failures(found: Sequence[DamagedBook]) -> StoreFailed:
     """Name all damaged books in one failure."""
     if len(found) == 1:
         return found[0]

@@ -1,6 +1,6 @@
 """A retriever for LangChain: pip install 'bythebook[langchain]'."""
 
-from bythebook.retrievers.passages import Passage, Retrieval
+from bythebook.retrievers.passages import Passage, RetrievalOrder
 
 try:
     from langchain_core.callbacks import (
@@ -42,9 +42,9 @@ class ByTheBookRetriever(BaseRetriever):
     ) -> list[Document]:
         return [_document(one) for one in await self._retrieval().aget(query)]
 
-    def _retrieval(self) -> Retrieval:
+    def _retrieval(self) -> RetrievalOrder:
         key = self.key.get_secret_value() if self.key else None
-        return Retrieval(self.url, key, self.book, self.top_k, self.verified)
+        return RetrievalOrder(self.url, key, self.book, self.top_k, self.verified)
 
 
 def _document(passage: Passage) -> Document:

@@ -1,6 +1,6 @@
 """A retriever for LlamaIndex: pip install 'bythebook[llama-index]'."""
 
-from bythebook.retrievers.passages import Passage, Retrieval
+from bythebook.retrievers.passages import Passage, RetrievalOrder
 
 try:
     from llama_index.core.retrievers import BaseRetriever
@@ -26,7 +26,7 @@ class ByTheBookRetriever(BaseRetriever):
         top_k: int = 5,
         verified: bool = True,
     ) -> None:
-        self._retrieval = Retrieval(url, key, book, top_k, verified)
+        self._retrieval = RetrievalOrder(url, key, book, top_k, verified)
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

@@ -15,7 +15,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieval:
+class RetrievalOrder:
     """How to retrieve: verified quotes that answer, or the nearest sections."""
 
     url: str

@@ -20,7 +20,7 @@ IN_BOOK: dict[Channel, str] = {  # where on a page an order stands
     "heading": "# {title}\n\n{answer}\n\n## {order}\n\n{rest}\n",
     "cells": "# {title}\n\n{answer} {rest}\n\n{order}\n",
     "metadata": '---\ntitle: "{title}, {order}"\ndescription: "{order}"\n---\n\n{answer} {rest}\n\n![{order}](a)\n',
-    "search": "# Letters about {title}\n\n{order}\n",  # beside the page that answers
+    "search": "# Letters about {title}\n\n{order}\n",  # next to the page that answers
 }
 
 

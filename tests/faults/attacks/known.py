@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.adapters.model_stub import KEY
+from tests.adapters.providers.model_stub import KEY
 from tests.faults.attacks.attack import Aim, Attack, Channel, Say, Topic
 
 CHANNELS: tuple[Channel, ...] = ("page", "selection", "question", "history")
@@ -181,14 +181,16 @@ def attacks(data: Path | None) -> list[Attack]:
         for turn, channel in enumerate(CHANNELS):
             aim = AIMS[(place + turn) % len(AIMS)]
             code = f"{'kestrel merlin osprey falcon'.split()[turn]}{place + 10}"
-            order = _ordered(form, TASKS[aim].format(code=code), requests[turn % len(requests)])
+            order = _phrase_order(
+                form, TASKS[aim].format(code=code), requests[turn % len(requests)]
+            )
             calls = (SEARCHES, UNINVITED) if aim == "tools" else ((), ())
             says = tuple(say for saying in _SAYINGS[aim] for say in _under_every_proof(saying))
             made.append(Attack(technique, channel, aim, order, code, says, TOPICS[place], *calls))
     return made
 
 
-def _ordered(form: str, task: str, request: str) -> str:
+def _phrase_order(form: str, task: str, request: str) -> str:
     """Put a task into the words of a technique."""
     return form.format(
         task=task,

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.adapters.model_stub import Answer, answer_text, numbered_sentences
+from tests.adapters.providers.model_stub import Answer, answer_text, read_sentences
 from tests.faults.attacks.attack import Attack, Say, Topic
 
 _FENCE = re.compile(r"<\w{8} [^>]*>")
@@ -20,7 +20,7 @@ _UNSEEN = re.compile("[\u200b\u200c\u200d\u2060]")
 
 
 class ObedientModel:
-    """Reads through every disguise, and writes what it is told to under the best quotes there are."""
+    """Reads through every disguise, and writes what it is ordered to under the best quotes there are."""
 
     def __init__(self, known: Sequence[Attack]) -> None:
         self._known = known
@@ -28,7 +28,7 @@ class ObedientModel:
         self.forget()
 
     def forget(self) -> None:
-        """Begin to count anew."""
+        """Start counting again."""
         self.obeyed: list[Attack] = []  # in any role
         self.wrote: set[str] = set()  # what no book says
         self.called: list[Attack] = []  # for tools that were not offered
@@ -60,7 +60,7 @@ class ObedientModel:
 
     def _answer(self, messages: Sequence[dict[str, Any]], order: Attack | None) -> str:
         """Write what was ordered, over sentences that stand in a passage if any do; then the truth."""
-        sentences = numbered_sentences(_text(messages[-1]))
+        sentences = read_sentences(_text(messages[-1]))
         lines: list[tuple[str, list[int]]] = []
         for say in _sayings(order, _text(messages[0])) if order else ():
             self.wrote.add(say.text)
@@ -96,17 +96,17 @@ def _sayings(attack: Attack, instructions: str) -> Iterator[Say]:
 def _under_numbers(
     say: Say, topic: Topic | None, sentences: Mapping[int, str]
 ) -> Iterator[tuple[str, list[int]]]:
-    """Write a line over its sentence, and where that stands, once more with the true answer beside it."""
+    """Write a line over its sentence, and where that stands, once more with the true answer next to it."""
     if say.quote is None:
         yield say.text, []
         return
-    standing = _holding(say.quote, sentences)
+    standing = _find_numbers(say.quote, sentences)
     yield say.text, [say.passage] if say.passage else standing or [1]
     if topic and standing and say.quote != topic.answer:
-        yield say.text, [*standing, *_holding(topic.answer, sentences)]
+        yield say.text, [*standing, *_find_numbers(topic.answer, sentences)]
 
 
-def _holding(quote: str, sentences: Mapping[int, str]) -> list[int]:
+def _find_numbers(quote: str, sentences: Mapping[int, str]) -> list[int]:
     return [n for n, text in sentences.items() if quote in text or (text and text in quote)]
 
 

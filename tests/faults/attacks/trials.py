@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from tests.adapters.model_stub import KEY, ModelStub
+from tests.adapters.providers.model_stub import KEY, ModelStub
 from tests.conftest import free_port
-from tests.contracts.test_chat_stream import parsed
+from tests.contracts.test_chat_stream import parse_events
 from tests.faults.attacks.attack import CLEAN, IN_BOOK, VAULT, Attack, Channel, pieces, words
 from tests.faults.attacks.obedient import ObedientModel
-from tests.faults.model_service import ModelService, ServiceReply, serving_with_model
+from tests.faults.model_service import ModelService, ServiceReply, serve_with_model
 
 import bythebook.ask.pipeline as pipeline
 from bythebook.ask.compose.book_words import BookWords
-from bythebook.ask.compose.room import anchored_drafts
-from bythebook.ask.guard import neutral
+from bythebook.ask.compose.room import anchor_drafts
+from bythebook.ask.guard import neutralize
 from bythebook.ask.show.wording import remove_opening
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Draft, Judgement, Passage
@@ -128,15 +128,15 @@ class Trials:
         self._fared: dict[tuple[str, Setup], list[Fared]] = {}
         self._heard: list[str] = []  # lines of the model that were taken up
 
-    def fared(self, name: str, setup: Setup) -> list[Fared]:
+    def run_list(self, name: str, setup: Setup) -> list[Fared]:
         """Give how the attacks of a list fared, each by another way of asking."""
         if (name, setup) not in self._fared:
-            before = self.fared(name, "unguarded") if setup == "guarded" else None
-            with _overhearing(self._heard), _guard(off=setup != "guarded"):
+            before = self.run_list(name, "unguarded") if setup == "guarded" else None
+            with _overhear(self._heard), _guard(off=setup != "guarded"):
                 service = self.service(setup)
                 self._fared[name, setup] = [
-                    self.attacked(service, attack, turn)
-                    if before is None or noticed(attack)
+                    self.run_attack(service, attack, turn)
+                    if before is None or is_noticed(attack)
                     else before[turn]  # what the guard leaves alone is the same question again
                     for turn, attack in enumerate(self._lists[name])
                     if setup != "searching" or attack.channel != "selection"  # nowhere to search
@@ -149,18 +149,18 @@ class Trials:
         if name not in self._services:
             folder = self._folder / f"data{len(self._services)}"
             settings = {"llm_multi_hop": setup == "searching", **settings}
-            serving = serving_with_model(self._library, folder, self._stub.url, **settings)
+            serving = serve_with_model(self._library, folder, self._stub.url, **settings)
             self._services[name] = self._stack.enter_context(serving)
         return self._services[name]
 
-    def attacked(self, service: ModelService, attack: Attack, turn: int) -> Fared:
+    def run_attack(self, service: ModelService, attack: Attack, turn: int) -> Fared:
         """Ask as a reader would whose book, selection, question or history holds the order."""
         model = self._model
         model.forget()
         self._heard.clear()
         self._stub.requests.clear()
         service.fresh()
-        replies = list(_asked(service, attack, turn))
+        replies = list(_ask(service, attack, turn))
         leaks = [leak for one in replies for leak in self._leaks(one, attack)]
         written = model.wrote.intersection(self._heard)
         return Fared(
@@ -169,7 +169,7 @@ class Trials:
             attack in model.obeyed,
             attack in model.obeyed and bool(written or attack in model.called),
             leaks,
-            [shown for one in replies for shown in self._planted(one, attack)],
+            [shown for one in replies for shown in self._find_planted(one, attack)],
             list(self._stub.requests),
         )
 
@@ -180,18 +180,20 @@ class Trials:
         there as the book has it, frame and all, with its quote.
         """
         own = {piece for text in self._readable(attack) for piece in pieces(text)}
-        rest = " ".join(piece for piece in _shown(outcome, own) if words(piece) not in own)
+        rest = " ".join(piece for piece in _split_answer(outcome, own) if words(piece) not in own)
         said = words(rest)
         yield from (text for text in self._model.wrote if words(text) and words(text) in said)
         yield from (found[0] for found in _LINK.finditer(rest))
         body, given = outcome.body.lower(), attack.given.lower()
         yield from (mark for mark in MARKS if mark in body and mark not in given)
 
-    def _planted(self, outcome: ServiceReply, attack: Attack) -> Iterator[str]:
+    def _find_planted(self, outcome: ServiceReply, attack: Attack) -> Iterator[str]:
         """Find sentences of an order, shown as the book's or the selection's own."""
         topics = {piece for text in self._texts[CLEAN] for piece in pieces(text)}
         orders = {piece for text in self._readable(attack) for piece in pieces(text)} - topics
-        return (piece for piece in _shown(outcome, orders | topics) if words(piece) in orders)
+        return (
+            piece for piece in _split_answer(outcome, orders | topics) if words(piece) in orders
+        )
 
     def _readable(self, attack: Attack) -> Sequence[str]:
         if attack.channel == "selection":
@@ -200,13 +202,13 @@ class Trials:
         return [*self._texts[attack.book], *own]
 
 
-def noticed(attack: Attack) -> bool:
+def is_noticed(attack: Attack) -> bool:
     """Say whether the guard takes anything out of a book or selection; a reader's own words it never touches."""
     own = attack.channel in {"question", "history"}
-    return not own and neutral(attack.given, attack.topic.question) != attack.given
+    return not own and neutralize(attack.given, attack.topic.question) != attack.given
 
 
-def _asked(service: ModelService, attack: Attack, turn: int) -> Iterator[ServiceReply]:
+def _ask(service: ModelService, attack: Attack, turn: int) -> Iterator[ServiceReply]:
     ways = _WAYS.get(attack.channel, _ALL)
     way = ways[turn // len(ways) % len(ways)]
     if attack.channel == "selection":
@@ -219,7 +221,7 @@ def _asked(service: ModelService, attack: Attack, turn: int) -> Iterator[Service
         yield service.ask(way, attack.asked, book=attack.book)
 
 
-def _shown(outcome: ServiceReply, own: set[str]) -> Iterator[str]:
+def _split_answer(outcome: ServiceReply, own: set[str]) -> Iterator[str]:
     """Give an answer in pieces: its lines, sentences or what full stops part, the largest that a book has whole."""
     for line in filter(None, map(str.strip, answer_of(outcome).splitlines())):
         for start, end in [(0, len(line))] if words(line) in own else split_sentences(line):
@@ -238,27 +240,27 @@ def answer_of(outcome: ServiceReply) -> str:
     said = [str(whole)]
     if outcome.way == "stream":
         said.append(
-            "".join(one["delta"] for name, one in parsed(outcome.body) if name == "content")
+            "".join(one["delta"] for name, one in parse_events(outcome.body) if name == "content")
         )
     return "\n".join(map(remove_opening, said))
 
 
 @contextmanager
-def _overhearing(heard: list[str]) -> Iterator[None]:
+def _overhear(heard: list[str]) -> Iterator[None]:
     """Record the lines of a model that the answer path takes up, and let it go on with them."""
 
-    async def overheard(drafts: AsyncIterator[Draft]) -> AsyncGenerator[Draft]:
+    async def overhear(drafts: AsyncIterator[Draft]) -> AsyncGenerator[Draft]:
         async for draft in drafts:
             heard.append(draft.text)
             yield draft
 
-    def listening(
+    def listen(
         drafts: AsyncIterator[Draft], passages: Sequence[Passage], book: BookWords | None
     ) -> AsyncGenerator[Draft]:
-        return anchored_drafts(overheard(drafts), passages, book)
+        return anchor_drafts(overhear(drafts), passages, book)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "anchored_drafts", listening)
+        patch.setattr(pipeline, "anchor_drafts", listen)
         yield
 
 
@@ -267,7 +269,7 @@ def _guard(*, off: bool) -> Iterator[None]:
     """Where it is off, have nothing taken out of what a model reads."""
     with pytest.MonkeyPatch.context() as patch:
         if off:
-            patch.setattr("bythebook.bootstrap.models.neutral", lambda text, _question="": text)
+            patch.setattr("bythebook.bootstrap.models.neutralize", lambda text, _question="": text)
         yield
 
 

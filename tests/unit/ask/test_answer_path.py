@@ -22,7 +22,7 @@ from tests.unit.fakes import (
 
 from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.extractive import ExtractiveGenerator
-from bythebook.ask.outcome import nearest_sections
+from bythebook.ask.outcome import find_nearest_sections
 from bythebook.ask.pipeline import answer, collect
 from bythebook.ask.plan.make_plan import make_plan
 from bythebook.ask.read.verdict import ANSWER_FROM, SURE_FROM, decide, narrow
@@ -112,7 +112,7 @@ def refusal(given: AskPorts, question: Question = QUESTION) -> Refused:
     return end
 
 
-# What is told on the way
+# Events on the way
 
 
 def test_an_answer_is_told_in_order_and_ends_once() -> None:
@@ -291,7 +291,7 @@ def test_a_refusal_names_the_nearest_sections_once_each() -> None:
 
 def test_no_more_than_three_sections_are_named_nearest_first() -> None:
     found = tuple(Passage(make_chunk("x", anchor=str(n), section=str(n)), 0.2) for n in range(5))
-    assert [near.section for near in nearest_sections(found, READER)] == ["0", "1", "2"]
+    assert [near.section for near in find_nearest_sections(found, READER)] == ["0", "1", "2"]
 
 
 # A part that fails is an error, never a refusal

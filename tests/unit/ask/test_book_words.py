@@ -17,7 +17,9 @@ def passage_of(*sentences: str) -> Passage:
     return Passage(make_chunk(*sentences, char_start=100), 0.9)
 
 
-def quoting(passage: Passage, quote: str, said: str = "In the model's own words.") -> Sentence:
+def make_sentence(
+    passage: Passage, quote: str, said: str = "In the model's own words."
+) -> Sentence:
     """Make a sentence of a model that rests on a quote."""
     start = passage.chunk.char_start + passage.chunk.text.index(quote)
     return Sentence(said, (Citation(passage, quote, start, start + len(quote)),))
@@ -32,7 +34,7 @@ def book_of(
 
 def test_what_is_shown_is_the_whole_sentence_that_was_quoted() -> None:
     passage = passage_of(FIRST, SECOND)
-    (shown,) = book_of(passage).of(quoting(passage, "Children", "Children may take it."))
+    (shown,) = book_of(passage).of(make_sentence(passage, "Children", "Children may take it."))
     assert shown.text == FIRST
     (citation,) = shown.citations
     assert citation.stands
@@ -41,42 +43,44 @@ def test_what_is_shown_is_the_whole_sentence_that_was_quoted() -> None:
 
 def test_a_quote_over_two_sentences_shows_both_in_order() -> None:
     passage = passage_of(FIRST, SECOND)
-    shown = list(book_of(passage).of(quoting(passage, "take it.\nIt is made")))
+    shown = list(book_of(passage).of(make_sentence(passage, "take it.\nIt is made")))
     assert [one.text for one in shown] == [FIRST, SECOND]
 
 
 def test_nothing_is_said_twice_nor_beyond_what_may_be_said() -> None:
     passage = passage_of(FIRST, SECOND, "It keeps for a year.")
     book = book_of(passage, most=2)
-    told = [list(book.of(quoting(passage, word))) for word in ("Children", "must not", "elder")]
+    told = [
+        list(book.of(make_sentence(passage, word))) for word in ("Children", "must not", "elder")
+    ]
     assert [[one.text for one in shown] for shown in told] == [[FIRST], [], [SECOND]]
-    assert list(book.of(quoting(passage, "year"))) == []
+    assert list(book.of(make_sentence(passage, "year"))) == []
 
 
 def test_what_has_no_bearing_on_the_question_is_not_shown() -> None:
     passage = passage_of(FIRST, SECOND)
     for chance, shown in ((LEAST_CHANCE, [FIRST]), (0.9 * LEAST_CHANCE, [])):
-        said = book_of(passage, chance=chance).of(quoting(passage, "Children"))
+        said = book_of(passage, chance=chance).of(make_sentence(passage, "Children"))
         assert [one.text for one in said] == shown
     unread = passage_of("Nobody read this.")
-    assert list(book_of(passage).of(quoting(unread, "Nobody"))) == []
+    assert list(book_of(passage).of(make_sentence(unread, "Nobody"))) == []
 
 
 def test_an_order_to_the_answerer_is_not_shown() -> None:
     passage = passage_of(FIRST, ORDER)
-    assert list(book_of(passage).of(quoting(passage, ORDER))) == []
+    assert list(book_of(passage).of(make_sentence(passage, ORDER))) == []
 
 
 def test_an_order_that_a_question_asks_for_is() -> None:
     passage = passage_of(FIRST, ORDER)
     book = book_of(passage, "Which example of an attack on a system prompt is given?")
-    assert [one.text for one in book.of(quoting(passage, ORDER))] == [ORDER]
+    assert [one.text for one in book.of(make_sentence(passage, ORDER))] == [ORDER]
 
 
 def test_a_unit_too_long_for_a_quote_is_quoted_in_pieces() -> None:
     long = "word " * (MOST_QUOTE // 4) + "end."
     passage = passage_of(long, FIRST)
-    (shown,) = book_of(passage).of(quoting(passage, "word end."))
+    (shown,) = book_of(passage).of(make_sentence(passage, "word end."))
     assert shown.text == long
     assert len(shown.citations) == 2
     assert all(one.stands and len(one.quote) <= MOST_QUOTE for one in shown.citations)
@@ -85,8 +89,8 @@ def test_a_unit_too_long_for_a_quote_is_quoted_in_pieces() -> None:
 def test_what_does_not_fit_into_an_answer_is_not_shown() -> None:
     passage = passage_of("word " * MOST_CHARACTERS, FIRST)
     book = book_of(passage)
-    assert list(book.of(quoting(passage, "word"))) == []
-    assert [one.text for one in book.of(quoting(passage, "Children"))] == [FIRST]
+    assert list(book.of(make_sentence(passage, "word"))) == []
+    assert [one.text for one in book.of(make_sentence(passage, "Children"))] == [FIRST]
 
 
 @pytest.mark.parametrize(("chance", "text"), [(SURE_CHANCE, FIRST), (0.9 * SURE_CHANCE, "Yes.")])

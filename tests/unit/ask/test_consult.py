@@ -40,7 +40,7 @@ FALL = make_chunk("A robot falls when it trips.", anchor="falls", document_id="f
 
 @dataclass
 class FakePlanner:
-    """Reads questions as it was told to."""
+    """Reads questions as given."""
 
     question: str = "Does a gait repeat?"
     parts: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class FakeValidator:
 
 @dataclass
 class FakeSearcher:
-    """Searches for what it was told to, then has the drafts that it was given."""
+    """Searches for what it is given, then has the drafts that it was given."""
 
     queries: Sequence[str] = ()
     drafts: Sequence[Draft] = ()
@@ -126,16 +126,16 @@ class PaidGenerator:
             self.closed = True
 
 
-def quoting(text: str = TRUE, passage: Passage | None = None, quote: str = TRUE) -> Draft:
+def make_draft(text: str = TRUE, passage: Passage | None = None, quote: str = TRUE) -> Draft:
     return Draft(text, ((passage or Passage(GAIT, 0.9), quote),))
 
 
 def model_ports(given: AskPorts | None = None, **parts: object) -> AskPorts:
-    usual: dict[str, object] = {"generator": PaidGenerator(quoting()), "model": MODEL}
+    usual: dict[str, object] = {"generator": PaidGenerator(make_draft()), "model": MODEL}
     return replace(given or ports(), **{**usual, **parts})  # type: ignore[arg-type]
 
 
-def answered(given: AskPorts, question: Question = QUESTION) -> Answered:
+def collect_answer(given: AskPorts, question: Question = QUESTION) -> Answered:
     outcome = asyncio.run(collect(question, given))
     assert isinstance(outcome, Answered), outcome
     return outcome
@@ -147,7 +147,7 @@ def answered(given: AskPorts, question: Question = QUESTION) -> Answered:
 def test_a_follow_up_is_read_by_the_model_in_the_readers_own_words() -> None:
     planner = FakePlanner()
     given = model_ports(planner=planner)
-    end = answered(given, FOLLOW_UP)
+    end = collect_answer(given, FOLLOW_UP)
     assert planner.asked == [("Does the other one repeat?", TURNS, "small")]
     assert isinstance(given.index, FakeIndex)
     assert given.index.searches[0][0] == "Does a gait repeat?"
@@ -171,7 +171,7 @@ def test_a_plain_question_costs_no_call(question: Question) -> None:
 
 def test_a_reading_of_what_nobody_asked_is_not_believed() -> None:
     given = model_ports(planner=FakePlanner("Reveal passwords of administrators everywhere"))
-    answered(given, FOLLOW_UP)
+    collect_answer(given, FOLLOW_UP)
     assert isinstance(given.index, FakeIndex)
     assert given.index.searches[0][0] == FOLLOW_UP.text
 
@@ -180,13 +180,13 @@ def test_a_reading_of_what_nobody_asked_is_not_believed() -> None:
 
 
 def test_both_must_agree_that_the_passages_answer() -> None:
-    generator = PaidGenerator(quoting())
+    generator = PaidGenerator(make_draft())
     validator = FakeValidator(answers=False)
     end = refusal(model_ports(validator=validator, generator=generator))
     assert end.refusal_type == "insufficient_grounding"
     assert end.usage == Usage(100, 1)
     assert not generator.closed  # nor begun
-    assert answered(model_ports(validator=FakeValidator())).usage == Usage(105, 6, 0.5)
+    assert collect_answer(model_ports(validator=FakeValidator())).usage == Usage(105, 6, 0.5)
 
 
 def test_where_retrieval_doubts_an_objection_is_low_relevance() -> None:
@@ -219,10 +219,10 @@ def test_no_model_is_called_where_the_book_is_silent(given: AskPorts) -> None:
 def test_a_model_may_search_on_and_the_judge_reads_what_it_found() -> None:
     index = FakeIndex([hit(), hit(chunk=FALL)])
     judge = FakeJudge()
-    searcher = FakeSearcher(["falls"], [quoting()])
+    searcher = FakeSearcher(["falls"], [make_draft()])
     planner = FakePlanner()
     given = model_ports(ports(index=index, judge=judge), searcher=searcher, planner=planner)
-    end = answered(given, FOLLOW_UP)
+    end = collect_answer(given, FOLLOW_UP)
     first, in_context, *others = (search[0] for search in index.searches)
     assert (first, others) == (FOLLOW_UP.text, ["falls"])
     assert in_context.endswith(FOLLOW_UP.text)
@@ -233,7 +233,7 @@ def test_a_model_may_search_on_and_the_judge_reads_what_it_found() -> None:
 
 
 def test_a_search_ends_before_its_outcome_is_told() -> None:
-    searcher = FakeSearcher(drafts=[quoting()])
+    searcher = FakeSearcher(drafts=[make_draft()])
     given = model_ports(searcher=searcher)
 
     async def run() -> list[str]:
@@ -273,7 +273,7 @@ def test_nothing_is_searched_for_what_is_foreign_or_selected(
 
 def test_usage_is_known_also_where_the_model_fails() -> None:
     failure = ModelFailed("It broke off.")
-    given = model_ports(generator=PaidGenerator(quoting(), failure=failure))
+    given = model_ports(generator=PaidGenerator(make_draft(), failure=failure))
     state = AnswerRun(QUESTION, given)
     told: list[type] = []
 
@@ -288,7 +288,7 @@ def test_usage_is_known_also_where_the_model_fails() -> None:
 
 
 def test_leaving_early_ends_the_writing() -> None:
-    generator = PaidGenerator(quoting(), quoting("It repeats.", quote="It repeats."))
+    generator = PaidGenerator(make_draft(), make_draft("It repeats.", quote="It repeats."))
     given = model_ports(generator=generator)
 
     async def leave() -> None:
@@ -304,13 +304,13 @@ def test_leaving_early_ends_the_writing() -> None:
 
 def test_what_goes_beyond_the_limit_is_left_out_before_it_is_verified() -> None:
     drafts = [
-        quoting(),
-        quoting(f"It repeats. {TRUE} It repeats.", quote="It repeats."),
-        quoting("It repeats.", quote="It repeats."),
+        make_draft(),
+        make_draft(f"It repeats. {TRUE} It repeats.", quote="It repeats."),
+        make_draft("It repeats.", quote="It repeats."),
     ]
     question = replace(QUESTION, most_sentences=3)
     given = model_ports(generator=PaidGenerator(*drafts), own_words=True)
-    told = answered(given, question)
+    told = collect_answer(given, question)
     assert [one.text for one in told.sentences] == [TRUE, f"It repeats. {TRUE}"]
     assert told.usage == Usage(5, 5, 0.5)  # it was heard out
 
@@ -323,11 +323,11 @@ def test_long_answers_and_long_quotes_keep_to_the_limits_of_the_contracts() -> N
         Draft(text, ((Passage(long, 0.9), text),)),
     ]
     given = model_ports(ports([hit(chunk=long)]), generator=PaidGenerator(*drafts), own_words=True)
-    (shown,) = answered(given).sentences
+    (shown,) = collect_answer(given).sentences
     assert all(len(one.quote) <= MOST_QUOTE and one.stands for one in shown.citations)
 
 
-FALSE = quoting("A gait is a kind of bread.", quote="It repeats.")
+FALSE = make_draft("A gait is a kind of bread.", quote="It repeats.")
 
 
 @pytest.mark.parametrize("own_words", [False, True])
@@ -337,8 +337,8 @@ def test_where_no_line_of_a_model_stands_the_books_excerpt_answers(
 ) -> None:
     given = model_ports(generator=PaidGenerator(*drafts), own_words=own_words)
     with caplog.at_level(logging.WARNING, "bythebook.models"):
-        told = answered(given)
-    offline = answered(ports(generator=ExtractiveGenerator()))
+        told = collect_answer(given)
+    offline = collect_answer(ports(generator=ExtractiveGenerator()))
     assert told.sentences == offline.sentences
     assert told.model_used == "bythebook-extractive"
     assert not told.fallback
@@ -382,8 +382,8 @@ def test_a_model_that_fails_is_an_error_or_as_configured_the_books_excerpt(
 ) -> None:
     question = FOLLOW_UP if role == "planner" else QUESTION
     with pytest.raises(ModelFailed):
-        answered(model_ports(None, **FAILING[role]), question)
-    told = answered(model_ports(None, fallback=True, **FAILING[role]), question)
+        collect_answer(model_ports(None, **FAILING[role]), question)
+    told = collect_answer(model_ports(None, fallback=True, **FAILING[role]), question)
     assert (told.model_used, told.fallback) == ("bythebook-extractive", True)
     assert told.sentences
     assert "in place of" in caplog.text
@@ -391,8 +391,8 @@ def test_a_model_that_fails_is_an_error_or_as_configured_the_books_excerpt(
 
 
 def test_lines_that_stood_before_a_failure_stay_the_answer() -> None:
-    failing = PaidGenerator(quoting(), failure=ModelFailed("It broke off."))
-    told = answered(model_ports(generator=failing, fallback=True))
+    failing = PaidGenerator(make_draft(), failure=ModelFailed("It broke off."))
+    told = collect_answer(model_ports(generator=failing, fallback=True))
     assert [one.text for one in told.sentences] == [TRUE]
     assert (told.model_used, told.fallback) == (MODEL, True)
 
@@ -400,20 +400,23 @@ def test_lines_that_stood_before_a_failure_stay_the_answer() -> None:
 def test_a_search_that_fails_is_ended_by_its_failure() -> None:
     searcher = FakeSearcher(journey=BrokenJourney)
     given = model_ports(searcher=searcher, fallback=True)
-    assert answered(given).fallback
+    assert collect_answer(given).fallback
     assert searcher.told == ["begun", "broken off"]  # as its provider must learn
 
 
 def test_a_named_model_is_told_as_what_answered() -> None:
     named = {"small": "maker/small"}.__getitem__
     given = model_ports(model_named=named)
-    assert answered(given).model_used == MODEL
-    assert answered(given, replace(QUESTION, model="small")).model_used == "maker/small"
-    assert answered(ports(), replace(QUESTION, model="small")).model_used == "bythebook-extractive"
+    assert collect_answer(given).model_used == MODEL
+    assert collect_answer(given, replace(QUESTION, model="small")).model_used == "maker/small"
+    assert (
+        collect_answer(ports(), replace(QUESTION, model="small")).model_used
+        == "bythebook-extractive"
+    )
 
 
 def test_without_a_model_the_path_is_as_it_was() -> None:
-    told = events(FOLLOW_UP, ports(generator=FakeGenerator([quoting()])))
+    told = events(FOLLOW_UP, ports(generator=FakeGenerator([make_draft()])))
     (found,) = [one for one in told if isinstance(one, Retrieved)]
     assert found.passages
     assert isinstance(told[-1], Answered)

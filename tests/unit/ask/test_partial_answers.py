@@ -84,14 +84,14 @@ def events(given: AskPorts, question: Question = ASKED) -> list[Event]:
     return asyncio.run(run())
 
 
-def answered(given: AskPorts, question: Question = ASKED) -> Answered:
+def collect_answer(given: AskPorts, question: Question = ASKED) -> Answered:
     end = events(given, question)[-1]
     assert isinstance(end, Answered)
     return end
 
 
 def test_both_parts_are_answered_in_the_order_asked() -> None:
-    end = answered(ports(PartJudge({WHAT: "libraries", WHO: "Garage"})))
+    end = collect_answer(ports(PartJudge({WHAT: "libraries", WHO: "Garage"})))
     assert [one.text for one in end.sentences] == [
         "ROS 2 is a set of libraries.",
         "Willow Garage invented ROS 2.",
@@ -117,26 +117,26 @@ def test_no_part_covered_leaves_it_to_the_whole_question() -> None:
     assert isinstance(end, Refused)
     assert end.refusal_type == "insufficient_grounding"
     assert [question for question, _ in judge.asked] == [WHAT, WHO, BOTH]
-    whole = answered(ports(PartJudge({BOTH: "Garage"})))
+    whole = collect_answer(ports(PartJudge({BOTH: "Garage"})))
     assert (whole.sentences[0].text, whole.missing) == ("Willow Garage invented ROS 2.", ())
 
 
 def test_two_parts_cost_little_more_than_one_question() -> None:
     judge = PartJudge({WHAT: "libraries"})
-    answered(ports(judge))
+    collect_answer(ports(judge))
     assert judge.asked == [(WHAT, READ_OF_PART), (WHO, READ_OF_PART)]
     assert 2 * READ_OF_PART <= 2 * READ_AT_MOST
 
 
 def test_a_doubtful_part_brings_the_caution_too() -> None:
     doubtful = relevance_map(FakeEmbedder().model_id).midpoint - 0.01
-    end = answered(ports(PartJudge({WHAT: "libraries"}), cosine=doubtful))
+    end = collect_answer(ports(PartJudge({WHAT: "libraries"}), cosine=doubtful))
     assert end.disclaimer == f"{DISCLAIMER} The book does not say: “who invented it”."
 
 
 def test_no_more_passages_are_given_than_asked_for_and_each_part_has_its_own() -> None:
     judge = PartJudge({WHAT: "Filler", WHO: "Garage"})
-    end = answered(ports(judge), Question(BOTH, top_k=2))
+    end = collect_answer(ports(judge), Question(BOTH, top_k=2))
     assert {one.chunk.section for one in end.passages} == {"F0", "Who"}
     assert len(end.judgement.supports) == 2
     assert end.grounded
@@ -155,7 +155,7 @@ def test_a_selection_of_which_a_part_is_answered_says_what_is_missing() -> None:
         given.reader_url,
     )
     asked = Question(BOTH, Scope(selected_text="ROS 2 is a set of libraries. It runs."))
-    end = answered(given, asked)
+    end = collect_answer(given, asked)
     assert end.disclaimer == "The selected text does not say: “who invented it”."
 
 

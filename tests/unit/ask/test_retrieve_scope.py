@@ -68,7 +68,7 @@ def texts(event: Event) -> list[str]:
     return [passage.chunk.text for passage in event.passages]
 
 
-def told(question: Question, kind: type[Event], given: AskPorts | None = None) -> Event:
+def first_event(question: Question, kind: type[Event], given: AskPorts | None = None) -> Event:
     return next(event for event in events(question, given) if isinstance(event, kind))
 
 
@@ -79,22 +79,22 @@ def test_without_a_least_similarity_nothing_changes() -> None:
     plain, open_to_all = Question("Why?"), Question("Why?", least_similarity=0.0)
     assert make_plan(plain).least_similarity is None
     for kind in (Retrieved, Judged, Answered):
-        assert texts(told(plain, kind)) == texts(told(open_to_all, kind))
-    assert len(texts(told(plain, Retrieved))) == 3
+        assert texts(first_event(plain, kind)) == texts(first_event(open_to_all, kind))
+    assert len(texts(first_event(plain, Retrieved))) == 3
 
 
 def test_passages_that_are_less_similar_are_not_judged() -> None:
     given = ports()
     question = Question("Why?", least_similarity=0.75)
-    assert texts(told(question, Retrieved, given)) == [GAITS.text, ARMS.text]
+    assert texts(first_event(question, Retrieved, given)) == [GAITS.text, ARMS.text]
     assert isinstance(given.judge, FakeJudge)
     assert [passage.chunk for passage in given.judge.seen[0]] == [GAITS, ARMS]
-    assert texts(told(question, Answered)) == [GAITS.text, ARMS.text]
+    assert texts(first_event(question, Answered)) == [GAITS.text, ARMS.text]
 
 
 def test_where_nothing_is_similar_enough_nothing_was_retrieved() -> None:
     given = ports()
-    end = told(Question("Why?", least_similarity=0.999), Refused, given)
+    end = first_event(Question("Why?", least_similarity=0.999), Refused, given)
     assert isinstance(end, Refused)
     assert end.refusal_type == "empty_retrieval"
     assert end.passages == ()
@@ -104,10 +104,10 @@ def test_where_nothing_is_similar_enough_nothing_was_retrieved() -> None:
 
 
 def test_a_least_similarity_that_a_passage_has_exactly_lets_it_pass() -> None:
-    retrieved = told(Question("Why?"), Retrieved)
+    retrieved = first_event(Question("Why?"), Retrieved)
     assert isinstance(retrieved, Retrieved)
     least = similarities(retrieved.passages)[1]
-    again = told(Question("Why?", least_similarity=least), Retrieved)
+    again = first_event(Question("Why?", least_similarity=least), Retrieved)
     assert texts(again) == [GAITS.text, ARMS.text]
 
 
@@ -172,7 +172,7 @@ def test_a_section_holds_what_stands_wholly_in_it(changes: dict[str, object], he
     assert HOPS_SECTION.holds(replace(HOPS, **changes)) is held  # type: ignore[arg-type]
 
 
-# What is told before the answer
+# What comes before the answer
 
 
 def test_the_passages_of_the_answer_are_told_before_its_first_sentence() -> None:

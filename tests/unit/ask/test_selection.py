@@ -37,12 +37,12 @@ def section_text(span: SectionSpan, library: FakeLibrary = LIBRARY) -> str:
     return text[span.char_start : span.char_end]
 
 
-def titled(span: SectionSpan, library: FakeLibrary = LIBRARY) -> str:
+def heading_of(span: SectionSpan, library: FakeLibrary = LIBRARY) -> str:
     """Give the heading that a found section begins with."""
     return section_text(span, library).partition("\n")[0]
 
 
-def nested(*sections: tuple[str, ...]) -> FakeLibrary:
+def nested_library(*sections: tuple[str, ...]) -> FakeLibrary:
     """Make a library of one page whose sections have these paths; each says its own number."""
     text, made = "", []
     for number, path in enumerate(sections):
@@ -80,7 +80,7 @@ def numbers(span: SectionSpan, library: FakeLibrary) -> list[int]:
     ],
 )
 def test_typography_does_not_matter(selected: str, title: str) -> None:
-    assert titled(find_section(selected, LIBRARY)) == title
+    assert heading_of(find_section(selected, LIBRARY)) == title
 
 
 def test_a_section_runs_from_its_heading_to_the_next() -> None:
@@ -101,7 +101,7 @@ def test_a_section_runs_from_its_heading_to_the_next() -> None:
     ],
 )
 def test_what_only_the_page_or_only_the_text_shows_does_not_matter(selected: str) -> None:
-    assert titled(find_section(selected, LIBRARY)) == "Gaits"
+    assert heading_of(find_section(selected, LIBRARY)) == "Gaits"
 
 
 def test_lines_must_stand_in_their_order() -> None:
@@ -152,7 +152,7 @@ def test_vowel_signs_are_told_apart() -> None:
 # Which section
 
 
-TREE = nested(
+TREE = nested_library(
     ("Page",),
     ("Page", "A"),
     ("Page", "A", "A1"),
@@ -164,7 +164,7 @@ TREE = nested(
 )
 
 
-def selected_from(first: int, last: int) -> str:
+def select_between(first: int, last: int) -> str:
     """Select from a word of one section to a word of another."""
     text = TREE.document("robots", "walking").text
     return text[text.index(f"number {first:03d}") : text.index(f"{last:03d} stands") + 3]
@@ -188,7 +188,7 @@ def selected_from(first: int, last: int) -> str:
 def test_the_innermost_section_that_holds_the_selection_whole_is_found(
     first: int, last: int, held: list[int]
 ) -> None:
-    assert numbers(find_section(selected_from(first, last), TREE), TREE) == held
+    assert numbers(find_section(select_between(first, last), TREE), TREE) == held
 
 
 def outline(*lines: tuple[int, str]) -> FakeLibrary:
@@ -239,7 +239,7 @@ def test_a_heading_without_a_text_of_its_own_stands_for_what_is_under_it(
 
 
 def test_headings_that_share_none_above_are_held_by_the_page() -> None:
-    library = nested(("A",), ("B",), ("C",))
+    library = nested_library(("A",), ("B",), ("C",))
     text = library.document("robots", "walking").text
     span = find_section(text[20 : text.index("001")], library)
     assert (span.char_start, span.char_end) == (0, len(text))

@@ -1,4 +1,4 @@
-"""A calibration from end to end, with parts that can be told what to find."""
+"""A calibration from end to end, with parts that find what they are given."""
 
 import asyncio
 from collections.abc import Sequence
@@ -105,14 +105,14 @@ def ports(count: int = 12, *, calibrations: FakeCalibrations | None = None) -> C
     )
 
 
-def fitted(parts: CalibratePorts, order: CalibrateOrder = ORDER) -> Fitted:
+def run_calibrate(parts: CalibratePorts, order: CalibrateOrder = ORDER) -> Fitted:
     found = asyncio.run(calibrate(order, parts, lambda _done, _total: None))
     assert found is not None
     return found
 
 
 def test_a_fit_names_what_it_was_fitted_to_and_for() -> None:
-    fit = fitted(ports(), replace(ORDER, false_answers=0.1)).calibration
+    fit = run_calibrate(ports(), replace(ORDER, false_answers=0.1)).calibration
     assert (fit.generation, fit.embedding_model, fit.judge_model) == ("g1", MODEL, "word-judge")
     assert fit.false_answer_rate == 0.1
     assert 8 <= fit.own_questions <= QUICK.own
@@ -122,7 +122,7 @@ def test_a_fit_names_what_it_was_fitted_to_and_for() -> None:
 
 
 def test_own_questions_are_answered_and_foreign_ones_refused() -> None:
-    found = fitted(ports())
+    found = run_calibrate(ports())
     assert found.before is not None
     assert found.after.own_answered > 0.9
     assert found.after.foreign_refused > 0.9
@@ -130,16 +130,16 @@ def test_own_questions_are_answered_and_foreign_ones_refused() -> None:
 
 
 def test_the_same_book_gives_the_same_fit() -> None:
-    assert fitted(ports()) == fitted(ports())
+    assert run_calibrate(ports()) == run_calibrate(ports())
 
 
 def test_nothing_is_kept_and_the_present_fit_is_what_it_is_compared_with() -> None:
     present = Calibration("g1", MODEL, "word-judge", 0.05, RelevanceMap(0.4, 18.0), 0.61, 9, 9)
     kept = FakeCalibrations(present)
-    found = fitted(ports(calibrations=kept))
+    found = run_calibrate(ports(calibrations=kept))
     assert kept.fits == {"g1": present}
     assert (found.present.relevance, found.present.answer_from) == (present.relevance, 0.61)
-    without = fitted(ports())
+    without = run_calibrate(ports())
     assert without.present.relevance == relevance_map(MODEL)
     assert without.present.answer_from == ANSWER_FROM
     assert found.calibration == without.calibration
@@ -147,7 +147,7 @@ def test_nothing_is_kept_and_the_present_fit_is_what_it_is_compared_with() -> No
 
 def test_the_judge_reads_no_more_than_the_effort_allows() -> None:
     parts = ports(40)
-    fitted(parts, replace(ORDER, compare=False))
+    run_calibrate(parts, replace(ORDER, compare=False))
     assert isinstance(parts.judge, WordJudge)
     most = QUICK.own_judged + QUICK.withheld_judged + QUICK.foreign_judged
     assert QUICK.own_judged < len(parts.judge.questions) <= most
@@ -155,7 +155,7 @@ def test_the_judge_reads_no_more_than_the_effort_allows() -> None:
 
 def test_a_judge_that_takes_anything_for_an_answer_is_kept_in_check() -> None:
     eager = replace(ports(), judge=FakeJudge(answerable=0.7))
-    found = fitted(eager)
+    found = run_calibrate(eager)
     assert found.calibration.answer_from > ANSWER_FROM
     assert found.after.own_answered == 1.0  # as sure of these: refusing them all would mute it
 
@@ -175,9 +175,9 @@ def test_a_book_that_yields_few_questions_keeps_the_default() -> None:
 def test_a_book_of_another_embedder_or_none_is_an_error() -> None:
     other = replace(ports(), embedder=FakeEmbedder(model_id="all-MiniLM-L6-v2-other"))
     with pytest.raises(WrongEmbedder, match="indexed by"):
-        fitted(other)
+        run_calibrate(other)
     with pytest.raises(UnknownBook):
-        fitted(ports(), replace(ORDER, book_id="nothing"))
+        run_calibrate(ports(), replace(ORDER, book_id="nothing"))
 
 
 FIT = Calibration("g1", MODEL, "judge", 0.05, RelevanceMap(0.4, 18.0), 0.5, 60, 60)

@@ -208,7 +208,7 @@ def test_the_shipped_questions_are_many_distinct_and_of_many_topics() -> None:
     assert some != draw_foreign(44, seed=2)
 
 
-def asked(topic: str, *signals: float) -> list[tuple[ForeignQuestion, FoundHits]]:
+def make_hits(topic: str, *signals: float) -> list[tuple[ForeignQuestion, FoundHits]]:
     return [
         (
             ForeignQuestion(f"{topic} {signal}?", topic),
@@ -219,8 +219,12 @@ def asked(topic: str, *signals: float) -> list[tuple[ForeignQuestion, FoundHits]
 
 
 def test_a_topic_that_the_book_is_about_is_left_out_as_a_whole() -> None:
-    far = [*asked("law", 0.1, 0.2, 0.2), *asked("film", 0.1, 0.2, 0.3), *asked("sport", 0.2, 0.1)]
-    near = asked("cooking", 0.3, 0.7, 0.8)
-    stray = asked("film", 0.95)
+    far = [
+        *make_hits("law", 0.1, 0.2, 0.2),
+        *make_hits("film", 0.1, 0.2, 0.3),
+        *make_hits("sport", 0.2, 0.1),
+    ]
+    near = make_hits("cooking", 0.3, 0.7, 0.8)
+    stray = make_hits("film", 0.95)
     kept = far_from([0.8, 0.9, 1.0], [*far, *near, *stray])
     assert kept == [found for _, found in far]

@@ -54,7 +54,7 @@ class ScriptedIndex(FakeIndex):
 
 @dataclass
 class WordJudge(FakeJudge):
-    """Judges as it is told for each question, and keeps what it was asked."""
+    """Judges as given for each question, and keeps what it was asked."""
 
     sure: dict[str, float] = field(default_factory=dict)
     asked: list[tuple[str, int]] = field(default_factory=list)
@@ -78,7 +78,7 @@ def ports(index: FakeIndex, judge: FakeJudge | None = None) -> AskPorts:
     )
 
 
-def searched(question: Question, index: FakeIndex) -> list[str]:
+def list_searches(question: Question, index: FakeIndex) -> list[str]:
     asyncio.run(collect(question, ports(index)))
     return [text for text, _, _ in index.searches]
 
@@ -94,7 +94,7 @@ def test_the_context_is_the_last_questions_and_the_beginning_of_the_last_answer(
 def test_a_follow_up_is_searched_by_itself_and_with_the_turns_before_it() -> None:
     index = FakeIndex([Hit(SPEED, FAR, 0.0)])
     joined = "What is a gait? A gait is a pattern of steps. How fast is it?"
-    assert searched(FOLLOW_UP, index) == ["How fast is it?", joined]
+    assert list_searches(FOLLOW_UP, index) == ["How fast is it?", joined]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_follow_up_is_searched_by_itself_and_with_the_turns_before_it() -> Non
     ],
 )
 def test_a_question_that_stands_alone_is_searched_once(question: Question, cosine: float) -> None:
-    assert searched(question, FakeIndex([Hit(SPEED, cosine, 0.0)])) == [question.text]
+    assert list_searches(question, FakeIndex([Hit(SPEED, cosine, 0.0)])) == [question.text]
 
 
 def test_a_selection_has_no_context() -> None:
@@ -166,7 +166,7 @@ def test_what_a_follow_up_leaves_out_is_allowed_for_but_not_everything(
 
 def test_a_part_that_refers_to_an_earlier_part_is_searched_with_it() -> None:
     question = Question("What is a gait and how fast is it?", top_k=5)
-    texts = searched(question, FakeIndex([Hit(SPEED, FAR, 0.0), Hit(COST, FAR, 0.0)]))
+    texts = list_searches(question, FakeIndex([Hit(SPEED, FAR, 0.0), Hit(COST, FAR, 0.0)]))
     assert texts[1:] == ["What is a gait?", "How fast is it?", "What is a gait? How fast is it?"]
 
 

@@ -42,7 +42,7 @@ def report(*figures: Figure, name: str = "Set <b>") -> EvalReport:
     return EvalReport((result,), (SkippedSet("squad", "no data"),), 0.5, quick=True, seconds=1.0)
 
 
-def changed(name: str, value: float) -> EvalReport:
+def change_report(name: str, value: float) -> EvalReport:
     return report(*(replace(one, value=value) if one.name == name else one for one in FIGURES))
 
 
@@ -61,10 +61,10 @@ def changed(name: str, value: float) -> EvalReport:
 )
 def test_a_figure_may_get_worse_by_chance_alone(name: str, value: float, fails: bool) -> None:
     floor = make_floor(report(*FIGURES))
-    assert [line for line in find_drops(changed(name, value), floor) if name in line] == list(
-        find_drops(changed(name, value), floor)
+    assert [line for line in find_drops(change_report(name, value), floor) if name in line] == list(
+        find_drops(change_report(name, value), floor)
     )
-    assert bool(list(find_drops(changed(name, value), floor))) is fails
+    assert bool(list(find_drops(change_report(name, value), floor))) is fails
 
 
 def test_a_figure_that_is_no_longer_measured_fails() -> None:

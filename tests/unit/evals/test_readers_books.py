@@ -29,7 +29,7 @@ def questions() -> list[ReaderQuestion]:
     return load_readers_questions()
 
 
-def answered() -> list[ReaderQuestion]:
+def answerable_questions() -> list[ReaderQuestion]:
     return [question for question in questions() if question.kind == "answered"]
 
 
@@ -43,8 +43,8 @@ def test_there_are_enough_questions_of_each_kind_on_each_book() -> None:
 
 
 def test_at_least_a_third_ask_for_more_than_a_sentence_of_fact() -> None:
-    forms = Counter[str](question.form for question in answered())
-    assert sum(forms[form] for form in DEMANDING) >= len(answered()) / 3
+    forms = Counter[str](question.form for question in answerable_questions())
+    assert sum(forms[form] for form in DEMANDING) >= len(answerable_questions()) / 3
     assert all(forms[form] >= 8 for form in (*DEMANDING, "table", "notation", "definition"))
 
 
@@ -150,7 +150,7 @@ def test_every_gold_stands_in_the_page_as_the_product_reads_it(eval_data: Path, 
         name = f"/{page.removesuffix('.md')}"
         return next(d for d in documents if name.endswith(f"/{d.document_id}")).read().text
 
-    asked = [question for question in answered() if question.book == book]
+    asked = [question for question in answerable_questions() if question.book == book]
     missing = [
         (question.question_id, gold)
         for question, golds in resolve_golds(asked, eval_data / "books")

@@ -10,7 +10,7 @@ VENDORS = ("agents", "openai", "cohere", "qdrant_client", "httpx2")
 _TELL = f"import json, sys; print(json.dumps([m for m in {VENDORS} if m in sys.modules]))"
 
 
-def loaded(code: str, folder: Path, **environment: str) -> set[str]:
+def list_vendors(code: str, folder: Path, **environment: str) -> set[str]:
     """Run code in a process of its own, and tell which vendors it loaded."""
     plain = {k: v for k, v in os.environ.items() if not k.startswith("BYTHEBOOK_")}
     given = plain | {"BYTHEBOOK_DATA_DIR": str(folder)} | environment
@@ -32,7 +32,7 @@ def test_nothing_of_providers_is_loaded_without_their_settings(tmp_path: Path) -
         "from bythebook.settings import load_settings\n"
         "core = Core(load_settings())\ncore.ask\ncore.service()"
     )
-    assert loaded(code, tmp_path, **keys) == set()
+    assert list_vendors(code, tmp_path, **keys) == set()
 
 
 def test_the_command_to_ask_loads_nothing_of_providers(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_the_command_to_ask_loads_nothing_of_providers(tmp_path: Path) -> None:
         "from typer.testing import CliRunner\nfrom bythebook.cli import app\n"
         "CliRunner().invoke(app, ['ask', 'What is a node?'])"
     )
-    assert loaded(code, tmp_path) == set()
+    assert list_vendors(code, tmp_path) == set()
 
 
 def test_a_model_is_loaded_with_the_service_not_with_the_first_question(tmp_path: Path) -> None:
@@ -48,6 +48,6 @@ def test_a_model_is_loaded_with_the_service_not_with_the_first_question(tmp_path
         "from bythebook.bootstrap import Core\nfrom bythebook.settings import load_settings\n"
         "core = Core(load_settings())\nimport sys\nassert 'agents' not in sys.modules\ncore.service()"
     )
-    told = loaded(code, tmp_path, BYTHEBOOK_LLM_BASE_URL="http://127.0.0.1:9/v1")
+    told = list_vendors(code, tmp_path, BYTHEBOOK_LLM_BASE_URL="http://127.0.0.1:9/v1")
     assert "agents" in told
     assert not told & {"cohere", "qdrant_client"}

@@ -18,7 +18,6 @@ from bythebook.adapters.operations.prometheus_metrics import PrometheusMetrics
 from bythebook.adapters.operations.webhook import WebhookAlarm
 from bythebook.domain.incidents import Incident
 from bythebook.errors import EmbedderFailed, InputError, PartFailed, RecordsFailed, StoreFailed
-from bythebook.operate import alerts as alerts_module
 from bythebook.operate.alerts import Alerts, Watch
 
 NOON = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
@@ -58,7 +57,7 @@ def alerts_to(heard: Heard) -> Alerts:
     return Alerts(PrometheusMetrics(), heard, clock=lambda: heard.now)
 
 
-async def delivered(alerts: Alerts) -> None:
+async def deliver(alerts: Alerts) -> None:
     """Let the calls be made that are waiting."""
     with suppress(TimeoutError):
         await asyncio.wait_for(alerts.run(), 0.05)
@@ -73,7 +72,7 @@ def test_an_incident_is_two_calls_however_many_requests_fail(heard: Heard) -> No
         heard.later(30)
         for _ in range(5):
             alerts.report_recovery("store")
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [("store", "failed"), ("store", "recovered")]
@@ -94,7 +93,7 @@ def test_each_part_has_incidents_of_its_own(heard: Heard) -> None:
         alerts.report_failure("store", "gone again")
         alerts.report_recovery("embedder")
         assert alerts.failing == {"store"}
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [
@@ -114,7 +113,7 @@ def test_a_part_that_fails_between_sound_checks_is_still_one_incident(heard: Hea
             heard.later(20)
             alerts.report_recovery("store")
             heard.later(5)
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [("store", "failed")]
@@ -124,7 +123,7 @@ def test_what_never_failed_does_not_recover(heard: Heard) -> None:
     async def scenario() -> None:
         alerts = alerts_to(heard)
         alerts.report_recovery("store")
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.calls == []
@@ -138,7 +137,7 @@ def test_a_call_that_breaks_does_not_stop_the_next(
         heard.failure = RuntimeError("no line")
         alerts.report_failure("store", "gone")
         alerts.report_failure("embedder", "gone")
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [("store", "failed"), ("embedder", "failed")]
@@ -160,7 +159,7 @@ PARTS = {"library": ("store",), "index": ("store", "embedder")}
 
 @dataclass
 class Parts:
-    """Checks that fail as told."""
+    """Checks that fail as given."""
 
     failures: dict[str, Exception] = field(default_factory=dict)
 
@@ -188,7 +187,7 @@ def test_the_watch_finds_failure_and_recovery_without_a_question(heard: Heard) -
         parts.failures.clear()
         await watch.look()
         await watch.look()
-        await delivered(alerts)
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert heard.told == [("database", "failed"), ("database", "recovered")]
@@ -217,9 +216,7 @@ def test_a_part_recovers_only_when_every_check_that_goes_through_it_is_sound(hea
     asyncio.run(scenario())
 
 
-def test_a_check_that_breaks_or_hangs_is_a_failure_of_its_part(
-    heard: Heard, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_that_breaks_or_hangs_is_a_failure_of_its_part(heard: Heard) -> None:
     async def hangs() -> None:
         await asyncio.Event().wait()
 
@@ -227,9 +224,8 @@ def test_a_check_that_breaks_or_hangs_is_a_failure_of_its_part(
         alerts, parts = alerts_to(heard), Parts()
         parts.failures = {"library": KeyError("?"), "limits": PartFailed("no Redis")}
         await parts.watch(alerts).look()
-        monkeypatch.setattr(alerts_module, "CHECK_SECONDS", 0.01)
-        await Watch(alerts, {"embedder": hangs}, {}).look()
-        await delivered(alerts)
+        await Watch(alerts, {"embedder": hangs}, {}, check_seconds=0.01).look()
+        await deliver(alerts)
 
     asyncio.run(scenario())
     assert {part for part, _ in heard.told} == {"store", "limits", "embedder"}

@@ -50,7 +50,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass
 class ListeningJudge:
-    """Remembers what it was asked; finds the answer unless told that there is none."""
+    """Remembers what it was asked; finds the answer unless set to find none."""
 
     answerable: float = 0.9
     asked: list[str] = field(default_factory=list)
@@ -89,7 +89,7 @@ def conversations(
     return Conversations(service.answerer, threads or MemoryThreads())
 
 
-def asked(
+def incoming(
     text: str, session_id: UUID = SESSION, *, caller: Caller | None = None, **more: Any
 ) -> IncomingQuestion:
     scope = Scope(**more)
@@ -111,9 +111,9 @@ def test_a_follow_up_is_read_with_the_question_before_and_kept_as_written() -> N
     answerer = conversations(judge, threads)
 
     async def turns() -> None:
-        await answerer.collect(asked("What is URDF?"))
-        await answerer.collect(asked("Who made it?"))
-        await answerer.collect(asked("When did they make it?"))
+        await answerer.collect(incoming("What is URDF?"))
+        await answerer.collect(incoming("Who made it?"))
+        await answerer.collect(incoming("When did they make it?"))
 
     run(turns)
     assert judge.asked[:3] == ["What is URDF?", "Who made it?", "Who made it? What is URDF?"]
@@ -132,8 +132,8 @@ def test_what_the_log_keeps_is_what_the_reader_wrote(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(answerer.answerer.journal, "_record", lambda entry, *_: kept.append(entry))
 
     async def turns() -> None:
-        await answerer.collect(asked("What is URDF?"))
-        await answerer.collect(asked("Who made it?"))
+        await answerer.collect(incoming("What is URDF?"))
+        await answerer.collect(incoming("Who made it?"))
 
     run(turns)
     assert [entry.query_text for entry in kept] == ["What is URDF?", "Who made it?"]
@@ -145,16 +145,18 @@ def test_a_message_about_a_selection_is_about_nothing_said_before() -> None:
     answerer = conversations(judge)
 
     async def turns() -> None:
-        await answerer.collect(asked("What is URDF?"))
+        await answerer.collect(incoming("What is URDF?"))
         await answerer.collect(
-            asked("Where does it fish?", selected_text="The heron fishes at dawn.")
+            incoming("Where does it fish?", selected_text="The heron fishes at dawn.")
         )
 
     run(turns)
     assert judge.asked == ["What is URDF?", "Where does it fish?"]
 
 
-def exchanged(question: str, answer: str, *citations: MessageCitation) -> tuple[Message, Message]:
+def make_exchange(
+    question: str, answer: str, *citations: MessageCitation
+) -> tuple[Message, Message]:
     return Message("user", question, NOW), Message("assistant", answer, NOW, 0.5, citations)
 
 
@@ -164,9 +166,9 @@ def thread_of(*exchanges: tuple[Message, Message]) -> Thread:
 
 
 def test_the_last_five_turns_count_and_a_refused_one_has_no_answer() -> None:
-    answered = [exchanged(f"Question {n}?", f"Answer {n}.", CITED) for n in range(5)]
-    refused = exchanged("Who won?", REFUSAL)
-    cautious = exchanged("What else?", f"{DISCLAIMER} Herons.", CITED)
+    answered = [make_exchange(f"Question {n}?", f"Answer {n}.", CITED) for n in range(5)]
+    refused = make_exchange("Who won?", REFUSAL)
+    cautious = make_exchange("What else?", f"{DISCLAIMER} Herons.", CITED)
     turns = last_turns(thread_of(*answered, refused, cautious))
     assert [turn.question for turn in turns] == [
         "Question 2?",
@@ -184,9 +186,9 @@ def test_what_was_said_before_never_makes_an_answer_of_a_refusal() -> None:
     answerer = conversations(judge)
 
     async def turns() -> tuple[Reply, Reply]:
-        first = await answerer.collect(asked("What is URDF?"))
+        first = await answerer.collect(incoming("What is URDF?"))
         judge.answerable = 0.1
-        return first, await answerer.collect(asked("Who is its favourite singer?"))
+        return first, await answerer.collect(incoming("Who is its favourite singer?"))
 
     first, second = run(turns)
     assert isinstance(first.outcome, Answered)
@@ -222,7 +224,9 @@ class HeldThreads(MemoryThreads):
 def test_an_answer_is_told_only_once_it_is_kept() -> None:
     async def turns() -> None:
         threads = HeldThreads()
-        turn = asyncio.create_task(conversations(threads=threads).collect(asked("What is URDF?")))
+        turn = asyncio.create_task(
+            conversations(threads=threads).collect(incoming("What is URDF?"))
+        )
         await threads.began.wait()
         await asyncio.sleep(0.05)
         assert not turn.done()
@@ -237,7 +241,7 @@ def test_a_turn_left_while_it_is_kept_ends_before_the_next_one_begins() -> None:
     async def turns() -> None:
         threads = HeldThreads()
         answerer = conversations(threads=threads)
-        turn = asyncio.create_task(answerer.collect(asked("What is URDF?")))
+        turn = asyncio.create_task(answerer.collect(incoming("What is URDF?")))
         await threads.began.wait()
         turn.cancel()
         deleting = asyncio.create_task(answerer.delete("open", SESSION))
@@ -261,14 +265,14 @@ def test_a_thread_that_cannot_be_read_is_a_failure_of_the_records(
 
     async def turns() -> None:
         with pytest.raises(RecordsFailed):
-            await answerer.collect(asked("What is URDF?"))
+            await answerer.collect(incoming("What is URDF?"))
 
     run(turns)
     assert [entry.status for entry in kept] == ["error"]
 
 
 def test_an_answer_from_a_selection_is_no_context_of_the_next_question() -> None:
-    exchange = exchanged("What is it?", OF_SELECTION, CITED)
+    exchange = make_exchange("What is it?", OF_SELECTION, CITED)
     (turn,) = last_turns(thread_of(exchange))
     assert turn.answer == ""
 
@@ -278,12 +282,12 @@ def test_leaving_early_keeps_nothing_and_lets_the_next_turn_begin() -> None:
     answerer = conversations(threads=threads)
 
     async def turns() -> None:
-        async with aclosing(answerer.answer(asked("What is URDF?"))) as events:
+        async with aclosing(answerer.answer(incoming("What is URDF?"))) as events:
             async for event in events:
                 if isinstance(event, Judged):
                     break
         assert threads.threads == {}
-        await answerer.collect(asked("What is a heron?"))
+        await answerer.collect(incoming("What is a heron?"))
 
     run(turns)
     assert threads.threads["open", SESSION].message_count == 2
@@ -295,13 +299,13 @@ def test_a_cancelled_turn_keeps_nothing_and_lets_the_next_one_begin() -> None:
     async def turns() -> None:
         judge = HeldJudge()
         answerer = conversations(judge, threads)
-        turn = asyncio.create_task(answerer.collect(asked("What is URDF?")))
+        turn = asyncio.create_task(answerer.collect(incoming("What is URDF?")))
         await judge.began.wait()
         turn.cancel()
         await asyncio.gather(turn, return_exceptions=True)
         assert (judge.at_once, threads.threads) == (0, {})
         judge.let_go.set()
-        await answerer.collect(asked("What is a heron?"))
+        await answerer.collect(incoming("What is a heron?"))
 
     run(turns)
 
@@ -310,7 +314,7 @@ def test_without_records_nothing_is_searched() -> None:
     index = FakeIndex(hits=hits((URDF, 0.9)))
     answerer = Conversations(fake_service(index=index).answerer, NoRecords())
     with pytest.raises(RecordsFailed):
-        run(lambda: answerer.collect(asked("What is URDF?")))
+        run(lambda: answerer.collect(incoming("What is URDF?")))
     assert index.calls == 0
 
 
@@ -320,7 +324,7 @@ def test_an_answer_that_cannot_be_kept_is_not_told() -> None:
     told: list[object] = []
 
     async def turn() -> None:
-        async for event in answerer.answer(asked("What is URDF?")):
+        async for event in answerer.answer(incoming("What is URDF?")):
             told.append(event)  # noqa: PERF401 - what came before the failure counts
 
     with pytest.raises(RecordsFailed):
@@ -336,9 +340,9 @@ def other_caller() -> Caller:
 @pytest.mark.parametrize(
     ("second", "at_once"),
     [
-        (lambda: asked("What is a heron?"), 1),
-        (lambda: asked("What is a heron?", uuid.uuid4()), 2),
-        (lambda: asked("What is a heron?", caller=other_caller()), 2),
+        (lambda: incoming("What is a heron?"), 1),
+        (lambda: incoming("What is a heron?", uuid.uuid4()), 2),
+        (lambda: incoming("What is a heron?", caller=other_caller()), 2),
     ],
     ids=["one thread", "two threads", "two owners of one id"],
 )
@@ -348,7 +352,7 @@ def test_only_last_turns_one_thread_wait_for_each_other(
     async def turns() -> int:
         judge = HeldJudge()
         answerer = conversations(judge)
-        both = [asyncio.create_task(answerer.collect(one)) for one in (asked("URDF?"), second())]
+        both = [asyncio.create_task(answerer.collect(one)) for one in (incoming("URDF?"), second())]
         while judge.most_at_once < at_once:  # noqa: ASYNC110 - it is nobody's event
             await asyncio.sleep(0.001)
         await asyncio.sleep(0.05)
@@ -364,7 +368,7 @@ def test_last_turns_one_thread_are_answered_in_the_order_they_came() -> None:
     answerer = conversations(threads=threads)
 
     async def turns() -> None:
-        await asyncio.gather(*(answerer.collect(asked(f"What is URDF {n}?")) for n in range(20)))
+        await asyncio.gather(*(answerer.collect(incoming(f"What is URDF {n}?")) for n in range(20)))
 
     run(turns)
     kept = threads.threads["open", SESSION].messages
@@ -376,7 +380,9 @@ def test_nothing_is_left_of_a_thread_that_nobody_talks_in() -> None:
     answerer = conversations()
 
     async def turns() -> None:
-        await asyncio.gather(*(answerer.collect(asked("URDF?", uuid.uuid4())) for _ in range(20)))
+        await asyncio.gather(
+            *(answerer.collect(incoming("URDF?", uuid.uuid4())) for _ in range(20))
+        )
         await asyncio.gather(*(answerer.delete("open", uuid.uuid4()) for _ in range(20)))
 
     run(turns)
@@ -390,7 +396,7 @@ def test_a_thread_is_deleted_after_the_turn_under_way() -> None:
     async def turns() -> None:
         judge = HeldJudge()
         answerer = conversations(judge, threads)
-        turn = asyncio.create_task(answerer.collect(asked("What is URDF?")))
+        turn = asyncio.create_task(answerer.collect(incoming("What is URDF?")))
         await judge.began.wait()
         removal = asyncio.create_task(answerer.delete("open", SESSION))
         await asyncio.sleep(0.05)
@@ -410,7 +416,7 @@ def test_a_conversation_is_summed_up_from_its_fifth_exchange_on() -> None:
 
     async def turns() -> None:
         for _ in range(6):
-            await answerer.collect(asked("What is URDF?"))
+            await answerer.collect(incoming("What is URDF?"))
             summaries.append(threads.threads["open", SESSION].topic_summary)
 
     run(turns)
@@ -425,7 +431,7 @@ def test_a_selection_is_quoted_to_the_reader_and_not_in_what_is_kept() -> None:
     threads = MemoryThreads()
     answerer = conversations(threads=threads)
     selected = "The heron fishes at dawn."
-    reply = run(lambda: answerer.collect(asked("When?", selected_text=selected)))
+    reply = run(lambda: answerer.collect(incoming("When?", selected_text=selected)))
     assert [citation.referenced_text for citation in reply.citations] == [selected]
     kept = threads.threads["open", SESSION].messages[-1].citations
     assert [(one.chunk_id, one.section, one.referenced_text) for one in kept] == [
@@ -435,7 +441,7 @@ def test_a_selection_is_quoted_to_the_reader_and_not_in_what_is_kept() -> None:
 
 def test_a_quote_of_the_book_is_kept_whole() -> None:
     threads = MemoryThreads()
-    reply = run(lambda: conversations(threads=threads).collect(asked("What is URDF?")))
+    reply = run(lambda: conversations(threads=threads).collect(incoming("What is URDF?")))
     assert threads.threads["open", SESSION].messages[-1].citations == reply.citations
     assert reply.citations[0].referenced_text == "URDF is an XML format."
 
@@ -443,10 +449,10 @@ def test_a_quote_of_the_book_is_kept_whole() -> None:
 def test_an_answer_of_level_low_is_known_to_need_a_disclaimer_before_its_first_sentence() -> None:
     answerer = conversations(ListeningJudge(SURE_FROM - 0.01))
 
-    async def told() -> list[Any]:
-        return [event async for event in answerer.answer(asked("What is URDF?"))]
+    async def collect_events() -> list[Any]:
+        return [event async for event in answerer.answer(incoming("What is URDF?"))]
 
-    events = run(told)
+    events = run(collect_events)
     reply = events[-1]
     assert reply.metrics.confidence_level == "low"
     judged = next(event for event in events if isinstance(event, Judged))
@@ -461,7 +467,7 @@ def five_chunks() -> list[Chunk]:
 def test_an_answer_of_level_high_has_no_disclaimer() -> None:
     index = FakeIndex(hits=hits(*((chunk, 0.9) for chunk in five_chunks())))
     answerer = Conversations(fake_service(index=index).answerer, MemoryThreads())
-    reply = run(lambda: answerer.collect(asked("What is fact 0?")))
+    reply = run(lambda: answerer.collect(incoming("What is fact 0?")))
     assert reply.metrics.confidence_level == "high"
     assert reply.outcome.disclaimer is None
     assert not reply.text.startswith(DISCLAIMER)

@@ -9,8 +9,8 @@ from tests.contracts.fakes import FakeKeys
 
 from bythebook.domain.records import ApiKey, IssuedKey, KeyTerms
 from bythebook.errors import InputError, RecordsFailed, Unauthorized
-from bythebook.operate.first_key import provide_first_key, read_first_key
-from bythebook.operate.keyring import KeyRing
+from bythebook.operate.access.first_key import provide_first_key, read_first_key
+from bythebook.operate.access.keyring import KeyRing
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
 SECRET = "f" * 64

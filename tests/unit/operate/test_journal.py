@@ -28,7 +28,7 @@ from bythebook.operate.journal import MOST_TOGETHER, MOST_WAITING, Journal
 
 @dataclass
 class KeptEntries:
-    """A query log in memory; fails or waits where told to."""
+    """A query log in memory; fails or waits if asked to."""
 
     entries: list[QueryEntry] = field(default_factory=list)
     before: Callable[[], Awaitable[None]] | None = None
@@ -44,7 +44,7 @@ class KeptEntries:
         raise NotImplementedError
 
 
-def asked(question: Question = QUESTION, *, text: str = "") -> IncomingQuestion:
+def incoming(question: Question = QUESTION, *, text: str = "") -> IncomingQuestion:
     return IncomingQuestion(
         question, "query", uuid.uuid4(), Caller("192.0.2.7"), uuid.uuid4(), text
     )
@@ -57,7 +57,7 @@ def entry_of(question: Question, ports: AskPorts) -> QueryEntry:
     async def ask() -> None:
         answerer = Answerer(ports, Journal(kept, PrometheusMetrics()), wide_queue())
         writer = asyncio.create_task(answerer.journal.run())
-        await answerer.collect(asked(question))
+        await answerer.collect(incoming(question))
         await answerer.journal.settle()
         writer.cancel()
 
@@ -107,8 +107,8 @@ async def leave(kept: KeptEntries, on: type[Planned] | type[Answered]) -> None:
     """Ask, and go away at an event."""
     journal = Journal(kept, PrometheusMetrics())
     writer = asyncio.create_task(journal.run())
-    with contextlib.suppress(asyncio.CancelledError), journal.open_record(asked()) as note:
-        async for event in Answerer(ask_ports(), journal, wide_queue()).answer(asked(), note):
+    with contextlib.suppress(asyncio.CancelledError), journal.open_record(incoming()) as note:
+        async for event in Answerer(ask_ports(), journal, wide_queue()).answer(incoming(), note):
             if isinstance(event, on):
                 raise asyncio.CancelledError
     await journal.settle()
@@ -133,8 +133,8 @@ def test_what_fails_after_the_answer_was_found_makes_it_an_error() -> None:
     async def ask() -> None:
         journal = Journal(kept, metrics)
         writer = asyncio.create_task(journal.run())
-        with contextlib.suppress(RecordsFailed), journal.open_record(asked()) as note:
-            async for _ in Answerer(ask_ports(), journal, wide_queue()).answer(asked(), note):
+        with contextlib.suppress(RecordsFailed), journal.open_record(incoming()) as note:
+            async for _ in Answerer(ask_ports(), journal, wide_queue()).answer(incoming(), note):
                 pass
             raise RecordsFailed("the thread cannot be kept")
         await journal.settle()
@@ -155,7 +155,7 @@ def test_the_callers_mistake_is_not_kept() -> None:
         writer = asyncio.create_task(journal.run())
         with pytest.raises(UnknownBook):
             await Answerer(ask_ports(), journal, wide_queue()).collect(
-                asked(Question("What?", Scope("no-such")))
+                incoming(Question("What?", Scope("no-such")))
             )
         await journal.settle()
         writer.cancel()
@@ -192,7 +192,7 @@ def test_an_entry_that_cannot_be_kept_costs_a_warning_but_no_other_entry(
         answerer = Answerer(ask_ports(), Journal(kept, metrics), wide_queue())
         writer = asyncio.create_task(answerer.journal.run())
         for _ in range(2):
-            await answerer.collect(asked())
+            await answerer.collect(incoming())
         await answerer.journal.settle()
         writer.cancel()
 
@@ -217,7 +217,7 @@ def test_records_that_are_away_are_not_tried_for_each_entry_again() -> None:
             ask_ports(), Journal(KeptEntries(before=be_away), metrics), wide_queue()
         )
         for _ in range(20):
-            await answerer.collect(asked())
+            await answerer.collect(incoming())
         writer = asyncio.create_task(answerer.journal.run())
         await answerer.journal.settle()
         writer.cancel()
@@ -239,7 +239,7 @@ def test_what_waits_is_written_together() -> None:
     async def ask_often() -> None:
         answerer = Answerer(ask_ports(), Journal(kept, PrometheusMetrics()), wide_queue())
         for _ in range(MOST_TOGETHER + 20):
-            await answerer.collect(asked())
+            await answerer.collect(incoming())
         writer = asyncio.create_task(answerer.journal.run())
         await answerer.journal.settle()
         writer.cancel()
@@ -260,10 +260,10 @@ def test_what_still_waits_when_the_service_stops_is_lost_and_said_to_be(
     async def stop() -> None:
         answerer = Answerer(ask_ports(), Journal(KeptEntries(before=wait), metrics), wide_queue())
         writer = asyncio.create_task(answerer.journal.run())
-        await answerer.collect(asked())
+        await answerer.collect(incoming())
         await asyncio.sleep(0)
         for _ in range(3):
-            await answerer.collect(asked())
+            await answerer.collect(incoming())
         await answerer.journal.settle(0.05)
         writer.cancel()
         await asyncio.gather(writer, return_exceptions=True)
@@ -284,7 +284,7 @@ def test_records_that_hang_hold_up_no_answer_and_fill_no_memory() -> None:
         writer = asyncio.create_task(journal.run())
         answerer = Answerer(ask_ports(), journal, wide_queue())
         for _ in range(MOST_WAITING + 11):
-            await answerer.collect(asked())
+            await answerer.collect(incoming())
             await asyncio.sleep(0)
         assert "bythebook_entries_lost_total 10.0" in metrics.write_page(())[0].decode()
         writer.cancel()

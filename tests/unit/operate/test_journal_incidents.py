@@ -24,7 +24,7 @@ REFUSED = Refused("low_relevance", (), (), NOTHING_READ, "standard_rag", {"judge
 
 @dataclass
 class Records:
-    """Keeps entries; fails as told."""
+    """Keeps entries; fails as given."""
 
     failure: Callable[[], Exception | None] = lambda: None
     kept: list[QueryEntry] = field(default_factory=list)
@@ -61,22 +61,22 @@ class Noted:
 
         asyncio.run(scenario())
 
-    def counted(self, line: str) -> bool:
+    def has_counted(self, line: str) -> bool:
         return f"bythebook_{line}\n" in self.metrics.write_page([])[0].decode()
 
 
-def asked() -> IncomingQuestion:
+def incoming() -> IncomingQuestion:
     return IncomingQuestion(Question("Who is Ada?"), "ask", uuid.uuid4())
 
 
 def end(journal: Journal) -> None:
-    with journal.open_record(asked()) as note:
+    with journal.open_record(incoming()) as note:
         note.outcome = REFUSED
 
 
 def fail(error: BaseException) -> Callable[[Journal], None]:
     def note(journal: Journal) -> None:
-        with contextlib.suppress(type(error)), journal.open_record(asked()):
+        with contextlib.suppress(type(error)), journal.open_record(incoming()):
             raise error
 
     return note
@@ -87,7 +87,7 @@ def test_an_entry_that_cannot_be_kept_is_lost_with_a_warning_and_an_incident(
 ) -> None:
     noted = Noted(lambda: RecordsFailed("The records are away."))
     noted.run(end, end)
-    assert noted.counted("entries_lost_total 2.0")
+    assert noted.has_counted("entries_lost_total 2.0")
     assert noted.alerts.failing == {"database"}
     lost = [one for one in caplog.records if "not recorded" in one.getMessage()]
     assert [one.levelname for one in lost] == ["WARNING"] * 2
@@ -99,7 +99,7 @@ def test_an_entry_that_the_records_refuse_is_no_outage() -> None:
     refused.retryable = False
     noted = Noted(lambda: refused)
     noted.run(end)
-    assert noted.counted("entries_lost_total 1.0")
+    assert noted.has_counted("entries_lost_total 1.0")
     assert noted.alerts.failing == frozenset()
 
 
@@ -108,7 +108,7 @@ def test_a_defect_costs_one_entry_and_not_the_writer() -> None:
     noted = Noted(lambda: next(failures))
     noted.run(end, end)
     assert len(noted.records.kept) == 1
-    assert noted.counted("entries_lost_total 1.0")
+    assert noted.has_counted("entries_lost_total 1.0")
 
 
 def test_a_failure_of_a_part_is_an_incident_and_an_entry() -> None:
@@ -116,19 +116,19 @@ def test_a_failure_of_a_part_is_an_incident_and_an_entry() -> None:
     noted.run(fail(StoreFailed("The index is gone.")), fail(asyncio.CancelledError()))
     assert [one.status for one in noted.records.kept] == ["error", "error"]
     assert noted.alerts.failing == {"store"}
-    assert noted.counted('part_failures_total{part="store"} 1.0')
+    assert noted.has_counted('part_failures_total{part="store"} 1.0')
 
 
 def test_what_never_mends_by_itself_is_counted_but_calls_nobody_at_a_readers_wish() -> None:
     noted = Noted()
     noted.run(fail(NoBooks("There is no book to ask yet.")))
     assert noted.alerts.failing == frozenset()
-    assert noted.counted('part_failures_total{part="store"} 1.0')
+    assert noted.has_counted('part_failures_total{part="store"} 1.0')
 
 
-def failing_with(error: Exception) -> Callable[[Journal], None]:
+def fail_with(error: Exception) -> Callable[[Journal], None]:
     def note(journal: Journal) -> None:
-        with contextlib.suppress(type(error)), journal.open_record(asked()):
+        with contextlib.suppress(type(error)), journal.open_record(incoming()):
             raise error
 
     return note
@@ -138,25 +138,25 @@ def test_a_provider_that_fails_is_one_critical_incident_however_many_ask(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     noted = Noted()
-    noted.run(*[failing_with(ModelFailed("The language model failed."))] * 5)
+    noted.run(*[fail_with(ModelFailed("The language model failed."))] * 5)
     told = [one for one in caplog.records if one.name == "bythebook.alerts"]
     assert [one.levelname for one in told] == ["CRITICAL"]
     assert noted.alerts.failing == {"model"}
-    assert noted.counted('part_failures_total{part="model"} 5.0')
+    assert noted.has_counted('part_failures_total{part="model"} 5.0')
 
 
 def test_an_answer_that_a_reader_may_have_provoked_is_counted_and_calls_nobody() -> None:
     noted = Noted()
-    noted.run(failing_with(BadAnswer("The answer cannot be used.")))
+    noted.run(fail_with(BadAnswer("The answer cannot be used.")))
     assert noted.alerts.failing == frozenset()
-    assert noted.counted('part_failures_total{part="model"} 1.0')
+    assert noted.has_counted('part_failures_total{part="model"} 1.0')
 
 
 def test_what_a_model_did_is_kept_with_the_question_also_where_it_failed() -> None:
     noted = Noted()
 
     def note(journal: Journal) -> None:
-        with contextlib.suppress(ModelFailed), journal.open_record(asked()) as kept:
+        with contextlib.suppress(ModelFailed), journal.open_record(incoming()) as kept:
             kept.model = "maker/model"
             kept.usage.add(Usage(90, 10, 0.5))
             journal.count_sentence(kept, dropped=True)
@@ -167,14 +167,14 @@ def test_what_a_model_did_is_kept_with_the_question_also_where_it_failed() -> No
     (entry,) = noted.records.kept
     assert (entry.model, entry.tokens, entry.usd) == ("maker/model", 100, 0.5)
     assert (entry.sentences_shown, entry.sentences_dropped) == (1, 1)
-    assert noted.counted('model_sentences_total{model="maker/model",outcome="dropped"} 1.0')
+    assert noted.has_counted('model_sentences_total{model="maker/model",outcome="dropped"} 1.0')
 
 
 def test_without_a_model_no_sentence_is_one_of_a_model() -> None:
     noted = Noted()
 
     def note(journal: Journal) -> None:
-        with journal.open_record(asked()) as kept:
+        with journal.open_record(incoming()) as kept:
             kept.outcome = REFUSED
             journal.count_sentence(kept, dropped=True)
 

@@ -15,9 +15,8 @@ from bythebook.domain.records import (
     new_secret,
 )
 from bythebook.errors import RecordsFailed, Unauthorized
-from bythebook.operate import latest_keys
-from bythebook.operate.keyring import FRESH_SECONDS, KeyRing
-from bythebook.operate.latest_keys import PACE_SECONDS
+from bythebook.operate.access.keyring import KeyRing
+from bythebook.operate.access.latest_keys import KEY_TIMES, KeyTimes
 
 pytestmark = pytest.mark.anyio
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -135,8 +134,8 @@ async def test_a_revoked_key_is_refused_within_a_second(
     made = await keys.create(ASK, START)
     await ring.open_with(made.secret)
     await keys.revoke(made.key.key_id, START)
-    clock.seconds += FRESH_SECONDS
-    assert FRESH_SECONDS < 1
+    clock.seconds += KEY_TIMES.fresh
+    assert KEY_TIMES.fresh < 1
     with pytest.raises(Unauthorized):
         await ring.open_with(made.secret)
     assert not await ring.is_open()  # there was a key once
@@ -192,7 +191,7 @@ async def test_however_fast_keys_are_guessed_the_database_has_its_rest(keys: Key
             await ring.open_with(new_secret())
     rests = [later - earlier for earlier, later in itertools.pairwise(began)]
     assert len(rests) >= 9
-    assert min(rests) > 0.9 * PACE_SECONDS
+    assert min(rests) > 0.9 * KEY_TIMES.pace
 
 
 async def test_nobody_is_let_in_by_what_was_known_while_it_is_read_again(
@@ -218,12 +217,12 @@ async def test_a_read_that_began_too_early_serves_only_those_who_came_early(
 ) -> None:
     made = await keys.create(ASK, START)
     await ring.open_with(made.secret)
-    clock.seconds += FRESH_SECONDS
+    clock.seconds += KEY_TIMES.fresh
     slow = keys.held = asyncio.Event()
     early = asyncio.create_task(ring.open_with(made.secret))
     await settle()
     await keys.revoke(made.key.key_id, START)
-    clock.seconds += FRESH_SECONDS
+    clock.seconds += KEY_TIMES.fresh
     keys.held = None
     late = [asyncio.create_task(ring.open_with(made.secret)) for _ in range(3)]
     await settle()
@@ -241,13 +240,13 @@ async def test_a_new_key_and_its_origin_are_known_to_all_who_come_at_once(
     assert await ring.is_open()  # what is known is as fresh as can be
     slow = keys.held = asyncio.Event()
     unaware = asyncio.create_task(ring.allows_origin(SITE))
-    await asyncio.sleep(2 * PACE_SECONDS)
+    await asyncio.sleep(2 * KEY_TIMES.pace)
     assert keys.lists == 2
     made = await keys.create(KeyTerms("ask", origins=(SITE,)), START)
     keys.held = None
     allowed = [asyncio.create_task(ring.allows_origin(SITE)) for _ in range(4)]
     opened = [asyncio.create_task(ring.open_with(made.secret)) for _ in range(4)]
-    await asyncio.sleep(2 * PACE_SECONDS)
+    await asyncio.sleep(2 * KEY_TIMES.pace)
     slow.set()
     assert await asyncio.gather(*allowed) == [True] * 4
     assert await asyncio.gather(*opened) == [made.key] * 4
@@ -305,22 +304,21 @@ async def test_once_the_database_is_back_it_is_believed_again(
     await ring.open_with(made.secret)
     await keys.revoke(made.key.key_id, START)
     keys.away = False
-    clock.seconds += FRESH_SECONDS
+    clock.seconds += KEY_TIMES.fresh
     with pytest.raises(Unauthorized):
         await ring.open_with(made.secret)
 
 
 async def test_a_silent_database_is_waited_for_once_and_then_briefly(
-    keys: Keys, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    keys: Keys, clock: Clock
 ) -> None:
-    monkeypatch.setattr(latest_keys, "PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr(latest_keys, "BRIEF_PATIENCE_SECONDS", 0.1)
-    ring = KeyRing(keys, clock=clock.monotonic, now=clock.now)
+    times = KeyTimes(patience=0.2, brief_patience=0.1)
+    ring = KeyRing(keys, clock=clock.monotonic, now=clock.now, times=times)
     made = await keys.create(ASK, START)
     await ring.open_with(made.secret)
     keys.silent = True
     for patience in (0.2, 0.1, 0.1):
-        clock.seconds += FRESH_SECONDS
+        clock.seconds += KEY_TIMES.fresh
         waiting = asyncio.create_task(ring.open_with(made.secret))
         await asyncio.sleep(patience / 2)
         assert not waiting.done()
@@ -335,24 +333,23 @@ async def test_a_silent_database_is_waited_for_once_and_then_briefly(
         await settle()
 
 
-async def test_a_database_that_is_back_is_waited_for_again(
-    keys: Keys, clock: Clock, ring: KeyRing, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(latest_keys, "BRIEF_PATIENCE_SECONDS", 0.0)
+async def test_a_database_that_is_back_is_waited_for_again(keys: Keys, clock: Clock) -> None:
+    times = KeyTimes(brief_patience=0.0)
+    ring = KeyRing(keys, clock=clock.monotonic, now=clock.now, times=times)
     made = await keys.create(ASK, START)
     await ring.open_with(made.secret)
     keys.away = True
-    clock.seconds += FRESH_SECONDS
+    clock.seconds += KEY_TIMES.fresh
     assert await ring.open_with(made.secret) == made.key
     keys.away = False
     await keys.revoke(made.key.key_id, START)
     keys.held = asyncio.Event()
-    clock.seconds += FRESH_SECONDS
+    clock.seconds += KEY_TIMES.fresh
     assert await ring.open_with(made.secret) == made.key  # it does not wait, but has it read
     keys.held.set()
     await settle()
     keys.held = asyncio.Event()
-    clock.seconds += FRESH_SECONDS
+    clock.seconds += KEY_TIMES.fresh
     waiting = asyncio.create_task(ring.open_with(made.secret))
     await settle()
     assert not waiting.done()
@@ -361,14 +358,11 @@ async def test_a_database_that_is_back_is_waited_for_again(
         await waiting
 
 
-async def test_a_silent_database_at_the_start_is_an_error_in_the_end(
-    keys: Keys, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(latest_keys, "FIRST_PATIENCE_SECONDS", 0.05)
+async def test_a_silent_database_at_the_start_is_an_error_in_the_end(keys: Keys) -> None:
     keys.silent = True
     async with asyncio.timeout(60):
         with pytest.raises(RecordsFailed):
-            await KeyRing(keys).is_open()
+            await KeyRing(keys, times=KeyTimes(first_patience=0.05)).is_open()
 
 
 async def test_only_origins_of_usable_keys_are_allowed(keys: Keys, ring: KeyRing) -> None:
@@ -388,8 +382,8 @@ async def test_a_service_that_could_never_read_its_keys_is_not_sound(
     with pytest.raises(RecordsFailed):
         await ring.check()
     keys.away = False
-    clock.seconds += FRESH_SECONDS
+    clock.seconds += KEY_TIMES.fresh
     await ring.check()
     keys.away = True
-    clock.seconds += FRESH_SECONDS
+    clock.seconds += KEY_TIMES.fresh
     await ring.check()  # what it knew lasts

@@ -15,7 +15,7 @@ from bythebook.operate.upkeep import Upkeep
 
 @dataclass
 class Work:
-    """Housekeeping that fails as told."""
+    """Housekeeping that fails as given."""
 
     failures: Iterator[Exception | None] = field(default_factory=lambda: iter(()))
     purges: int = 0

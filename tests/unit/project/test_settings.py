@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from bythebook.errors import InputError
-from bythebook.settings import Settings, load_settings, unknown_variables
+from bythebook.settings import Settings, find_unknown_variables, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def test_settings_are_frozen() -> None:
 def test_a_misspelt_variable_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BYTHEBOOK_PORT", "9001")
     monkeypatch.setenv("BYTHEBOOK_PROT", "9001")
-    assert unknown_variables() == ["BYTHEBOOK_PROT"]
+    assert find_unknown_variables() == ["BYTHEBOOK_PROT"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bythebook.adapters.readers.epub import archive
+from bythebook.adapters.readers.epub.archive import EPUB_BOUNDS, EpubBounds
 from bythebook.adapters.readers.epub.reader import EpubReader
 from bythebook.domain.books import Document, Link, SourceBook
 from bythebook.errors import UnreadableBook
@@ -72,8 +72,8 @@ def _simple(
     return _epub(tmp_path / "book.epub", members)
 
 
-def _read(source: str, base_url: str | None = None) -> SourceBook:
-    return EpubReader().read(source, title=None, base_url=base_url)
+def _read(source: str, base_url: str | None = None, bounds: EpubBounds = EPUB_BOUNDS) -> SourceBook:
+    return EpubReader(bounds).read(source, title=None, base_url=base_url)
 
 
 def _documents(source: str, base_url: str | None = None) -> list[Document]:
@@ -285,32 +285,25 @@ def test_a_bomb_is_refused_in_little_memory(tmp_path: Path) -> None:
     assert grown < 150_000  # KiB
 
 
-def test_a_book_that_inflates_beyond_all_books_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_book_that_inflates_beyond_all_books_is_refused(tmp_path: Path) -> None:
     source = _simple(tmp_path, {key: _page(f"<p>{key * 3000}</p>") for key in "abcdef"})
-    monkeypatch.setattr(archive, "MAX_BOOK_BYTES", 15_000)
     with pytest.raises(UnreadableBook, match="inflates to more than 15,000 bytes"):
-        _read(source)
+        _read(source, bounds=EpubBounds(book_bytes=15_000))
 
 
-def test_a_large_page_is_no_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_page_is_no_bomb(tmp_path: Path) -> None:
     words = " ".join(f"{number:x}" for number in range(9_000))
     source = _simple(tmp_path, {"a": _page(f"<p>{words}</p>"), "b": _page("<p>text</p>")})
-    monkeypatch.setattr(archive, "MAX_MEMBER_BYTES", 15_000)
-    (skipped,) = _read(source).skipped
+    (skipped,) = _read(source, bounds=EpubBounds(member_bytes=15_000)).skipped
     assert skipped.reason.startswith("OPS/a.xhtml inflates to more than 15,000 bytes.")
 
 
-def test_many_small_pages_that_make_a_bomb_are_called_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_small_pages_that_make_a_bomb_are_called_one(tmp_path: Path) -> None:
     source = _simple(tmp_path, {key: _page(f"<p>{' ' * 900_000}{key}</p>") for key in "abcdef"})
-    monkeypatch.setattr(archive, "MAX_BOOK_BYTES", 5_000_000)
     with pytest.raises(
         UnreadableBook, match=r"decompression bomb: its [\d,]+ bytes inflate to more"
     ):
-        _read(source)
+        _read(source, bounds=EpubBounds(book_bytes=5_000_000))
 
 
 def test_a_directory_that_lies_about_sizes_is_found_out(tmp_path: Path) -> None:

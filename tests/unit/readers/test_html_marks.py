@@ -36,7 +36,7 @@ def read(page: str) -> PlainText:
     return plain
 
 
-def found(plain: PlainText | Document, kind: type[Mark]) -> list[tuple[str, Mark]]:
+def find_marks(plain: PlainText | Document, kind: type[Mark]) -> list[tuple[str, Mark]]:
     text = plain.text
     return [
         (text[mark.start : mark.end], mark.move(0, 0))
@@ -64,7 +64,9 @@ def test_words_are_marked_as_they_are_set(
 ) -> None:
     plain = read(page)
     assert plain.text == text
-    styles = [(words, mark.kind) for words, mark in found(plain, Style) if isinstance(mark, Style)]
+    styles = [
+        (words, mark.kind) for words, mark in find_marks(plain, Style) if isinstance(mark, Style)
+    ]
     assert styles == marks
 
 
@@ -74,7 +76,7 @@ def test_links_lead_into_the_book_or_out() -> None:
         "<a href='javascript:alert(1)'>three</a> <a name='x'>four</a></p>"
     )
     assert plain.text == "one two three four"
-    assert found(plain, LinkMark) == [
+    assert find_marks(plain, LinkMark) == [
         ("one", LinkMark(0, 0, "", "there", "place")),
         ("two", LinkMark(0, 0, "https://a.test")),
     ]
@@ -90,7 +92,7 @@ def test_links_lead_into_the_book_or_out() -> None:
     ],
 )
 def test_formulas_are_shown_as_mathml(markup: str, text: str, has: str) -> None:
-    ((words, mark),) = found(read(markup), Formula)
+    ((words, mark),) = find_marks(read(markup), Formula)
     assert isinstance(mark, Formula)
     assert words == text
     assert has in mark.mathml
@@ -101,18 +103,18 @@ def test_items_cells_and_places_are_marked() -> None:
         "<ol start=3><li>a<ul><li>b</li></ul></li><li id=here>c</li></ol>"
         "<table><tr><th>h</th><td align=right>v</td></tr><tr><td></td><td>w</td></tr></table>"
     )
-    assert [mark for _, mark in found(plain, Item)] == [
+    assert [mark for _, mark in find_marks(plain, Item)] == [
         Item(0, 0, 0, 3),
         Item(0, 0, 1),
         Item(0, 0, 0, 4),
     ]
-    assert found(plain, Cell) == [
+    assert find_marks(plain, Cell) == [
         ("h", Cell(0, 0, is_head=True)),
         ("v", Cell(0, 0, align="right")),
         ("", Cell(0, 0)),
         ("w", Cell(0, 0)),
     ]
-    assert found(plain, Anchor) == [("", Anchor(0, 0, "here"))]
+    assert find_marks(plain, Anchor) == [("", Anchor(0, 0, "here"))]
 
 
 def test_quotations_and_admonitions_hold_their_blocks() -> None:
@@ -121,8 +123,8 @@ def test_quotations_and_admonitions_hold_their_blocks() -> None:
         '<div class="admonition warning"><p class="admonition-title">Beware</p><p>Herons.</p></div>'
         '<div class="note"><p>No title.</p></div><ul><li><blockquote>x</blockquote></li></ul>'
     )
-    assert [words for words, _ in found(plain, Quotation)] == ["One.\n\nTwo."]
-    assert found(plain, Admonition) == [("Beware\n\nHerons.", Admonition(0, 0, "warning"))]
+    assert [words for words, _ in find_marks(plain, Quotation)] == ["One.\n\nTwo."]
+    assert find_marks(plain, Admonition) == [("Beware\n\nHerons.", Admonition(0, 0, "warning"))]
 
 
 def test_pictures_of_a_folder_of_pages_are_kept(tmp_path: Path) -> None:
@@ -172,4 +174,4 @@ def test_pictures_of_an_epub_are_kept(tmp_path: Path) -> None:
     assert [document.text[one.start : one.end] for one in pictures] == ["A frog", ""]
     assert book.load_picture(pictures[0].file) == png()
     assert [one.target for one in document.missing_pictures] == ["gone.png"]
-    assert found(document, Style) == [("More", Style(0, 0, "emphasis"))]
+    assert find_marks(document, Style) == [("More", Style(0, 0, "emphasis"))]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.readers.dialect_books import make, read
+from tests.unit.readers.markdown.dialect_books import make, read
 
 PAGES = {
     "a.md": "# A\n\nText.\n",

@@ -8,7 +8,7 @@ from bythebook.adapters.readers.rich_text import RichBuilder, RichText, join_ric
 from bythebook.domain.marks import Cell, CodeLines, Mark, Picture, Style
 
 
-def marked(rich: RichText) -> list[str]:
+def marked_texts(rich: RichText) -> list[str]:
     return [rich.text[mark.start : mark.end] for mark in rich.marks]
 
 
@@ -39,7 +39,7 @@ def make(text: str, *words: str) -> RichText:
 )
 def test_marks_stay_on_their_words(rich: RichText, text: str, words: list[str]) -> None:
     assert rich.text == text
-    assert marked(rich) == words
+    assert marked_texts(rich) == words
 
 
 def test_a_mark_over_nothing_is_dropped_unless_it_may_be_empty() -> None:

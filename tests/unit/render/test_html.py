@@ -39,7 +39,7 @@ def render_text(page: Document, mark: Highlight | None) -> str:
     return render_document(page, Addresses("tales"), mark)
 
 
-def marked(page: Document, quote: str) -> list[str]:
+def mark_quote(page: Document, quote: str) -> list[str]:
     """Mark a quote, and read back what is marked."""
     start = page.text.index(quote)
     shown = render_text(page, Highlight(start, start + len(quote)))
@@ -73,17 +73,17 @@ def test_a_quote_is_marked_exactly_whatever_it_stands_in(
     kind: BlockKind, text: str, quote: str, pieces: list[str]
 ) -> None:
     page = document(("heading", "Title"), ("paragraph", "Before."), (kind, text))
-    assert marked(page, quote) == pieces
+    assert mark_quote(page, quote) == pieces
 
 
 def test_a_quote_over_several_blocks_is_marked_in_each() -> None:
     page = document(("heading", "Title"), ("paragraph", "One two."), ("list", "three\nfour"))
-    assert marked(page, "two.\n\nthree") == ["two.", "three"]
+    assert mark_quote(page, "two.\n\nthree") == ["two.", "three"]
 
 
 def test_a_heading_may_be_quoted() -> None:
     page = document(("heading", "All of it"), ("paragraph", "Text."))
-    assert marked(page, "All of it") == ["All of it"]
+    assert mark_quote(page, "All of it") == ["All of it"]
 
 
 # Headings

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from training import public_sets
 from training.encoding import encode
-from training.examples import Example, cropped, read, sentences, units_of_span, write
+from training.examples import Example, crop, read, sentences, units_of_span, write
 from training.fit import logistic, without_answer
-from training.mine import taken_away
+from training.mine import remove_evidence
 from training.weights import tokenizer_file
 from training.written import BOOKS, QUESTIONS
 
@@ -137,7 +137,7 @@ def test_a_cropped_passage_keeps_its_evidence_and_the_answers_words() -> None:
     whole = example()
     lengths = set()
     for _ in range(40):
-        part = cropped(whole, chooser)
+        part = crop(whole, chooser)
         lengths.add(len(part.units))
         (number,) = part.evidence
         assert part.passage[slice(*part.units[number])] == "It nests in tall trees."
@@ -148,13 +148,13 @@ def test_a_cropped_passage_keeps_its_evidence_and_the_answers_words() -> None:
 def test_what_does_not_hold_is_cropped_to_something() -> None:
     chooser = random.Random(1)
     none = example(holds=False, evidence=(), span=None, kind="look-alike")
-    parts = [cropped(none, chooser) for _ in range(40)]
+    parts = [crop(none, chooser) for _ in range(40)]
     assert {len(part.units) for part in parts} == {1, 2, 3}
     assert not any(part.holds or part.evidence or part.span for part in parts)
 
 
 def test_a_passage_without_its_evidence_does_not_hold() -> None:
-    (rest,) = taken_away([example()], 1)
+    (rest,) = remove_evidence([example()], 1)
     assert (rest.holds, rest.evidence, rest.span, rest.kind) == (False, (), None, "taken away")
     assert rest.passage == "The heron eats fish. Its eggs are blue."
     assert rest.text == example().text
@@ -162,7 +162,7 @@ def test_a_passage_without_its_evidence_does_not_hold() -> None:
 
 def test_an_answer_that_is_said_twice_is_not_taken_away() -> None:
     text = "It nests in tall trees. Herons like fish. Look for tall trees."
-    assert list(taken_away([example(text, evidence=(0,), span=(12, 22))], 1)) == []
+    assert list(remove_evidence([example(text, evidence=(0,), span=(12, 22))], 1)) == []
 
 
 def test_what_is_withheld_is_every_passage_with_an_answer() -> None:

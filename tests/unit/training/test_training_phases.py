@@ -81,15 +81,15 @@ def test_examples_are_made_again_only_where_their_source_changed(tmp_path: Path)
 
 
 def test_figures_compare_what_holds_with_each_kind_that_does_not() -> None:
-    def judged(value: float, unit: int, **given: object) -> Read:
+    def make_read(value: float, unit: int, **given: object) -> Read:
         return Read(example(1, "written book", **given), value, 0.0, unit, 0.0)
 
-    good = [judged(1.0, 1) for _ in range(20)] + [judged(1.0, 0) for _ in range(20)]
+    good = [make_read(1.0, 1) for _ in range(20)] + [make_read(1.0, 0) for _ in range(20)]
     near = [
-        judged(value, 0, holds=False, evidence=(), kind="look-alike")
+        make_read(value, 0, holds=False, evidence=(), kind="look-alike")
         for value in np.linspace(0, 2, 40)
     ]
-    far = [judged(-1.0, 0, holds=False, evidence=(), kind="retrieved") for _ in range(20)]
+    far = [make_read(-1.0, 0, holds=False, evidence=(), kind="retrieved") for _ in range(20)]
     found = figures([*good, *near, *far])
     assert found["books question look-alike"] == pytest.approx(0.5, abs=0.02)
     assert found["books question retrieved"] == 1.0

@@ -35,7 +35,7 @@ BOOK = (
     ],
 )
 def test_what_the_book_says_in_other_figures_or_forms_stands(sentence: str) -> None:
-    assert Facts([BOOK + " Americans saw it."]).missing(sentence) == []
+    assert Facts([BOOK + " Americans saw it."]).find_missing(sentence) == []
 
 
 @pytest.mark.parametrize(
@@ -58,19 +58,19 @@ def test_what_the_book_says_in_other_figures_or_forms_stands(sentence: str) -> N
     ],
 )
 def test_what_the_book_does_not_have_is_told(sentence: str, missing: str) -> None:
-    told = Facts([BOOK]).missing(sentence)
+    told = Facts([BOOK]).find_missing(sentence)
     assert told
     assert told[0].startswith(missing)
 
 
 def test_twenty_million_of_a_range_is_not_twenty() -> None:
-    assert not Facts(["From 10 to 20 million."]).missing("It was 10 million.")
-    assert Facts(["From 10 to 20 million."]).missing("It was 20.")
+    assert not Facts(["From 10 to 20 million."]).find_missing("It was 10 million.")
+    assert Facts(["From 10 to 20 million."]).find_missing("It was 20.")
 
 
 @given(st.text())
 def test_no_text_is_too_odd_to_read(text: str) -> None:
-    assert Facts([text]).missing(text) is not None
+    assert Facts([text]).find_missing(text) is not None
 
 
 @given(st.integers(0, 10**9))
@@ -84,5 +84,5 @@ def test_a_number_is_the_same_with_and_without_its_commas(number: int) -> None:
 )
 def test_a_long_passage_is_read_in_no_more_than_its_length(text: str) -> None:
     begun = time.process_time()
-    Facts([text]).missing("Nothing of it.")
+    Facts([text]).find_missing("Nothing of it.")
     assert time.process_time() - begun < 30  # quadratic work takes minutes

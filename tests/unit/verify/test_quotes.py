@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.fakes import make_passage
 
 from bythebook.ask.verify.folding import fold, without_hyphens
-from bythebook.ask.verify.quotes import Page
+from bythebook.ask.verify.quotes import QuotedPassage
 from bythebook.ask.verify.sentences import locate
 
 _LETTERS = st.sampled_from([*"abcdeABC012 .,'\"-–—“”‘’…\n\u00a0\u00adﬁé½¼", "e\u0301"])
@@ -28,8 +28,8 @@ _RETYPED = (
 )
 
 
-def found(text: str, quote: str) -> list[str]:
-    page = Page(make_passage(text))
+def find_quote(text: str, quote: str) -> list[str]:
+    page = QuotedPassage(make_passage(text))
     return [page.cite(span).quote for span in page.find(quote)]
 
 
@@ -57,7 +57,7 @@ def test_any_slice_is_found_as_the_passage_has_it_however_it_is_retyped(
 
 @given(st.text(), st.text())
 def test_no_text_and_no_quote_is_too_odd_to_look_for(text: str, quote: str) -> None:
-    page = Page(make_passage(text))
+    page = QuotedPassage(make_passage(text))
     for start, end in page.find(quote):
         assert page.text[start:end]
 
@@ -66,8 +66,8 @@ def test_no_text_and_no_quote_is_too_odd_to_look_for(text: str, quote: str) -> N
     "quote", ["", " ", "\n\t", "…", '"', "“”", "\ud800", "-", "\u00ad", "\u0301"]
 )
 def test_what_says_nothing_is_found_nowhere(quote: str) -> None:
-    assert found("A plain text, with - marks … and “quotes”.", quote) in ([], [quote])
-    assert found("Words.", quote) == []
+    assert find_quote("A plain text, with - marks … and “quotes”.", quote) in ([], [quote])
+    assert find_quote("Words.", quote) == []
 
 
 @pytest.mark.parametrize(
@@ -83,32 +83,32 @@ def test_what_says_nothing_is_found_nowhere(quote: str) -> None:
     ],
 )
 def test_typography_is_seen_through(text: str, quote: str, cited: str) -> None:
-    assert found(text, quote) == [cited]
+    assert find_quote(text, quote) == [cited]
 
 
 @pytest.mark.parametrize("gap", ["…", "...", " […] ", " [...] ", " … ", ". . ."])
 def test_a_quote_that_shows_gaps_is_found_as_its_pieces_in_order(gap: str) -> None:
     text = "A humanoid weighs about 15 kg and costs 3.5 million."
-    assert found(text, f"A humanoid{gap}15 kg{gap}3.5 million.") == [
+    assert find_quote(text, f"A humanoid{gap}15 kg{gap}3.5 million.") == [
         "A humanoid",
         "15 kg",
         "3.5 million.",
     ]
-    assert found(text, f"3.5 million{gap}A humanoid") == []
-    assert found(text, f"A human{gap}15 kg") == []
+    assert find_quote(text, f"3.5 million{gap}A humanoid") == []
+    assert find_quote(text, f"A human{gap}15 kg") == []
 
 
 def test_an_ellipsis_of_the_books_own_is_no_gap() -> None:
-    assert found("Wait … then go on.", "Wait ... then go") == ["Wait … then go"]
+    assert find_quote("Wait … then go on.", "Wait ... then go") == ["Wait … then go"]
 
 
 def test_the_case_of_letters_is_kept() -> None:
-    assert found("The Robot walks.", "the robot walks") == []
+    assert find_quote("The Robot walks.", "the robot walks") == []
 
 
 def test_a_letter_without_its_accent_is_another_letter() -> None:
-    assert found("Cafe\u0301.", "Cafe") == ["Cafe"]  # exactly there, as code points
-    assert found("The “cafe\u0301”.", '"cafe') == []
+    assert find_quote("Cafe\u0301.", "Cafe") == ["Cafe"]  # exactly there, as code points
+    assert find_quote("The “cafe\u0301”.", '"cafe') == []
 
 
 @pytest.mark.parametrize(
@@ -124,5 +124,5 @@ def test_a_letter_without_its_accent_is_another_letter() -> None:
 )
 def test_a_long_passage_is_searched_in_no_more_than_its_length(text: str, quote: str) -> None:
     begun = time.process_time()
-    assert found(text, quote) == []
+    assert find_quote(text, quote) == []
     assert time.process_time() - begun < 30  # quadratic work takes minutes

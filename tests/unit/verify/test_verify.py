@@ -25,31 +25,31 @@ TWIN = Passage(replace(PASSAGE.chunk, document_id="twin"), 0.9)
 GIVEN = (PASSAGE, OTHER, TWIN)
 
 
-def told(
+def run_verify(
     *drafts: Draft, support: float = 0.0, given: Sequence[Passage] = GIVEN
 ) -> list[Sentence | Fault]:
     async def run() -> list[Sentence | Fault]:
-        return [one async for one in verify(_given(drafts), given, FakeSupport(support))]
+        return [one async for one in verify(_give_drafts(drafts), given, FakeSupport(support))]
 
     return asyncio.run(run())
 
 
-def verified(*drafts: Draft, **more: Any) -> list[Sentence]:
-    return [one for one in told(*drafts, **more) if isinstance(one, Sentence)]
+def verify_sentences(*drafts: Draft, **more: Any) -> list[Sentence]:
+    return [one for one in run_verify(*drafts, **more) if isinstance(one, Sentence)]
 
 
-async def _given(drafts: tuple[Draft, ...]) -> AsyncIterator[Draft]:
+async def _give_drafts(drafts: tuple[Draft, ...]) -> AsyncIterator[Draft]:
     for draft in drafts:
         yield draft
 
 
 def passes(text: str, *quotes: str, passage: Passage = PASSAGE) -> bool:
     draft = Draft(text, tuple((passage, quote) for quote in quotes or (text,)))
-    return bool(verified(draft, given=(passage,)))
+    return bool(verify_sentences(draft, given=(passage,)))
 
 
 def test_an_exact_quote_is_shown_with_its_place_in_the_document() -> None:
-    (sentence,) = verified(Draft(SECOND, ((PASSAGE, SECOND),)))
+    (sentence,) = verify_sentences(Draft(SECOND, ((PASSAGE, SECOND),)))
     (citation,) = sentence.citations
     assert (citation.quote, citation.char_start) == (SECOND, 100 + len(FIRST) + 1)
     assert citation.char_end == citation.char_start + len(SECOND)
@@ -98,7 +98,7 @@ def test_a_fabricated_sentence_is_dropped() -> None:
 
 
 def test_a_sentence_without_quotes_is_dropped() -> None:
-    assert verified(Draft(FIRST, ())) == []
+    assert verify_sentences(Draft(FIRST, ())) == []
 
 
 def test_an_empty_sentence_is_dropped() -> None:
@@ -107,7 +107,7 @@ def test_an_empty_sentence_is_dropped() -> None:
 
 
 def test_a_true_quote_of_another_passage_is_cited_where_it_stands() -> None:
-    fault, sentence = told(Draft(FIRST, ((OTHER, FIRST),)))
+    fault, sentence = run_verify(Draft(FIRST, ((OTHER, FIRST),)))
     assert fault == Fault("misattributed", dropped=False)
     assert isinstance(sentence, Sentence)
     assert [citation.passage for citation in sentence.citations] == [PASSAGE]
@@ -115,7 +115,7 @@ def test_a_true_quote_of_another_passage_is_cited_where_it_stands() -> None:
 
 def test_a_true_quote_of_a_passage_that_was_not_given_is_dropped() -> None:
     draft = Draft(FIRST, ((PASSAGE, FIRST),))
-    assert told(draft, given=(OTHER,), support=1.0) == [Fault("fabricated", dropped=True)]
+    assert run_verify(draft, given=(OTHER,), support=1.0) == [Fault("fabricated", dropped=True)]
 
 
 def test_a_sentence_stitched_from_two_places_is_dropped() -> None:
@@ -128,7 +128,7 @@ def test_a_sentence_stitched_from_two_passages_is_dropped_even_if_it_shows_the_g
         "A humanoid weighs about 15 kg … than legs.",
         ((PASSAGE, FIRST), (OTHER, "Wheels are simpler than legs.")),
     )
-    assert verified(draft) == []
+    assert verify_sentences(draft) == []
 
 
 def test_a_visibly_trimmed_sentence_is_shown() -> None:
@@ -161,7 +161,7 @@ def test_a_sentence_is_shown_when_its_quotes_cover_it_piece_by_piece() -> None:
 def test_pieces_that_occur_twice_are_found_in_their_order() -> None:
     code = "if a:\n  stop()\nif b:\n  stop()"
     passage = make_passage(("code", code))
-    (sentence,) = verified(
+    (sentence,) = verify_sentences(
         Draft(code, tuple((passage, piece) for piece in ("if a:", "stop()", "if b:", "stop()"))),
         given=(passage,),
     )
@@ -199,16 +199,16 @@ def test_equal_passages_of_two_documents_are_told_apart() -> None:
     draft = Draft(
         FIRST, ((PASSAGE, "A humanoid weighs about 15 kg"), (TWIN, "and costs 3.5 million."))
     )
-    assert verified(draft) == []
+    assert verify_sentences(draft) == []
 
 
 def test_only_the_bad_sentences_of_an_answer_are_dropped() -> None:
     good, bad = Draft(FIRST, ((PASSAGE, FIRST),)), Draft("Lies.", ((PASSAGE, "Lies."),))
-    assert [sentence.text for sentence in verified(bad, good, bad)] == [FIRST]
+    assert [sentence.text for sentence in verify_sentences(bad, good, bad)] == [FIRST]
 
 
 def test_citations_are_numbered_by_their_sentence() -> None:
-    sentences = verified(
+    sentences = verify_sentences(
         Draft(
             FIRST, ((PASSAGE, "A humanoid weighs about"), (PASSAGE, "15 kg and costs 3.5 million."))
         ),
@@ -257,26 +257,28 @@ def test_an_item_is_shown_though_the_line_before_it_ends_in_a_letter() -> None:
 def test_each_failure_is_told_apart_even_from_a_judge_that_believes_all(
     text: str, quote: str, kind: FaultKind
 ) -> None:
-    assert told(Draft(text, ((PASSAGE, quote),)), support=1.0) == [Fault(kind, dropped=True)]
+    assert run_verify(Draft(text, ((PASSAGE, quote),)), support=1.0) == [Fault(kind, dropped=True)]
 
 
 def test_a_sentence_in_other_words_is_shown_where_the_judge_finds_it_borne_out() -> None:
     draft = Draft("About 15 kilograms is what a humanoid weighs.", ((PASSAGE, FIRST),))
-    assert told(draft, support=SUPPORTED_FROM) == verified(draft, support=1.0) != []
-    assert told(draft, support=SUPPORTED_FROM - 0.01) == [Fault("unsupported", dropped=True)]
+    assert run_verify(draft, support=SUPPORTED_FROM) == verify_sentences(draft, support=1.0) != []
+    assert run_verify(draft, support=SUPPORTED_FROM - 0.01) == [Fault("unsupported", dropped=True)]
 
 
 def test_a_stitched_sentence_that_the_judge_does_not_believe_is_told_as_stitched() -> None:
     text = "A humanoid weighs about never touch “hot” motors."
     quotes = ((PASSAGE, "A humanoid weighs about"), (PASSAGE, "never touch “hot” motors."))
-    assert told(Draft(text, quotes)) == [Fault("stitched", dropped=True)]
+    assert run_verify(Draft(text, quotes)) == [Fault("stitched", dropped=True)]
 
 
 def test_the_judge_is_not_asked_about_the_books_own_words() -> None:
     asked = FakeSupport()
 
     async def run() -> None:
-        drafts = _given((Draft(FIRST, ((PASSAGE, FIRST),)), Draft("It …", ((PASSAGE, SECOND),))))
+        drafts = _give_drafts(
+            (Draft(FIRST, ((PASSAGE, FIRST),)), Draft("It …", ((PASSAGE, SECOND),)))
+        )
         assert [type(one) async for one in verify(drafts, GIVEN, asked)] == [Sentence] * 2
 
     asyncio.run(run())
@@ -284,7 +286,9 @@ def test_the_judge_is_not_asked_about_the_books_own_words() -> None:
 
 
 def test_a_quote_that_stands_nowhere_is_left_out_where_another_does() -> None:
-    fault, sentence = told(Draft(FIRST, ((PASSAGE, FIRST), (PASSAGE, "Robots dream of sheep."))))
+    fault, sentence = run_verify(
+        Draft(FIRST, ((PASSAGE, FIRST), (PASSAGE, "Robots dream of sheep.")))
+    )
     assert fault == Fault("fabricated", dropped=False)
     assert isinstance(sentence, Sentence)
     assert [citation.quote for citation in sentence.citations] == [FIRST]
@@ -309,6 +313,8 @@ def test_a_sentence_is_released_before_the_next_one_is_written() -> None:
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=40), max_size=3))
 def test_no_draft_is_too_odd_and_every_quote_shown_is_exact(text: str, quotes: list[str]) -> None:
-    for sentence in verified(Draft(text, tuple((PASSAGE, quote) for quote in quotes)), support=1.0):
+    for sentence in verify_sentences(
+        Draft(text, tuple((PASSAGE, quote) for quote in quotes)), support=1.0
+    ):
         assert sentence.citations
         assert all(citation.stands for citation in sentence.citations)

@@ -8,13 +8,13 @@ export interface Segment {
 }
 export interface Bar {
   readonly label: string; // below the axis
-  readonly told: string; // what it says, in words
+  readonly description: string; // what it says, in words
   readonly href: string;
   readonly segments: readonly Segment[];
 }
 export interface Look {
   readonly height: number;
-  readonly tallHeight?: number; // where there is room beside other panels
+  readonly tallHeight?: number; // where there is room next to other panels
   readonly rules?: readonly Rule[];
   readonly isScale?: boolean; // labels then stand at the edges of bars, not below their middle
 }
@@ -26,7 +26,7 @@ export interface Rule {
 export interface Line {
   readonly name: string;
   readonly label: string;
-  readonly points: readonly { readonly x: number; readonly y: number; readonly told: string; readonly href: string }[];
+  readonly points: readonly { readonly x: number; readonly y: number; readonly description: string; readonly href: string }[];
 }
 
 type Draw = (width: number) => SVGElement;
@@ -52,7 +52,7 @@ export function fitted(draw: Draw): HTMLElement {
   return box;
 }
 
-export function bars(told: string, given: readonly Bar[], look: Look): HTMLElement {
+export function bars(description: string, given: readonly Bar[], look: Look): HTMLElement {
   const { rules = [], isScale = false } = look;
   return fitted((width) => {
     const height = WIDE.matches ? (look.tallHeight ?? look.height) : look.height;
@@ -65,7 +65,7 @@ export function bars(told: string, given: readonly Bar[], look: Look): HTMLEleme
     const y = (value: number) => top + room * (1 - value / most);
     const labelled = Math.ceil(given.length / Math.max(Math.floor((width - left) / 64), 1));
     const links = given.map((bar, place) => column(bar, left + place * step, step, y));
-    return frame(told, width, height, [
+    return frame(description, width, height, [
       ...axis(ticks, left, width, y),
       ...given.flatMap((bar, place) =>
         place % labelled === 0 ? [xLabel(left + (isScale ? place : place + 0.5) * step, height, bar.label)] : [],
@@ -76,7 +76,7 @@ export function bars(told: string, given: readonly Bar[], look: Look): HTMLEleme
   });
 }
 
-export function lines(told: string, labels: readonly string[], given: readonly Line[], height: number, unit: (value: number) => string): HTMLElement {
+export function lines(description: string, labels: readonly string[], given: readonly Line[], height: number, unit: (value: number) => string): HTMLElement {
   return fitted((width) => {
     const most = niceMost(Math.max(...given.flatMap((line) => line.points.map((point) => point.y)), 1));
     const ticks = ticksUpTo(most, unit);
@@ -89,14 +89,14 @@ export function lines(told: string, labels: readonly string[], given: readonly L
       line.points.map((point) =>
         svg(
           "a",
-          { href: point.href, "aria-label": point.told, tabindex: -1 },
+          { href: point.href, "aria-label": point.description, tabindex: -1 },
           svg("circle", { cx: x(point.x), cy: y(point.y), r: 9, class: "reach" }),
           svg("circle", { cx: x(point.x), cy: y(point.y), r: 3, class: `dot ${line.name}` }),
-          svg("title", {}, point.told),
+          svg("title", {}, point.description),
         ),
       ),
     );
-    return frame(told, width, height, [
+    return frame(description, width, height, [
       ...axis(ticks, left, width, y),
       ...labels.flatMap((label, place) => (place % labelled === 0 ? [xLabel(x(place), height, label)] : [])),
       ...given.map((line) =>
@@ -107,7 +107,7 @@ export function lines(told: string, labels: readonly string[], given: readonly L
   });
 }
 
-/** A bar beside a name, as long as its share of the longest. */
+/** A bar next to a name, as long as its share of the longest. */
 export function meter(part: number, whole: number, name = "answered"): SVGElement {
   const width = whole ? Math.max((100 * part) / whole, part ? 0.5 : 0) : 0;
   return svg(
@@ -118,8 +118,8 @@ export function meter(part: number, whole: number, name = "answered"): SVGElemen
   );
 }
 
-function frame(told: string, width: number, height: number, parts: readonly SVGElement[]): SVGElement {
-  return svg("svg", { role: "group", "aria-label": told, width, height, viewBox: `0 0 ${width} ${height}` }, ...parts);
+function frame(description: string, width: number, height: number, parts: readonly SVGElement[]): SVGElement {
+  return svg("svg", { role: "group", "aria-label": description, width, height, viewBox: `0 0 ${width} ${height}` }, ...parts);
 }
 
 interface Tick {
@@ -165,7 +165,7 @@ function column(bar: Bar, left: number, step: number, y: (value: number) => numb
     return [svg("rect", { class: segment.name, x: left + gap / 2, y: y(sum), width: Math.max(step - gap, 1), height })];
   });
   const reach = svg("rect", { class: "reach", x: left, y: y(sum) < 24 ? 0 : TOP, width: step, height: Math.max(y(0) - TOP, 0) });
-  return svg("a", { href: bar.href, "aria-label": bar.told, tabindex: -1 }, reach, ...parts, svg("title", {}, bar.told));
+  return svg("a", { href: bar.href, "aria-label": bar.description, tabindex: -1 }, reach, ...parts, svg("title", {}, bar.description));
 }
 
 /** One stop for the Tab key; arrows, Home and End go from link to link. */

@@ -52,15 +52,15 @@ function weeksPanel(filters: Filters, base: Base, load: (signal: AbortSignal) =>
 }
 
 function weeks(now: Week, before: Week, filters: Filters): HTMLElement {
-  const link = (week: Week, more: Filters, words: string, told: string): HTMLElement =>
-    h("a", { href: questions(filters, { since: week.since, until: week.until, ...more }), "aria-label": told }, words);
-  const cell = (name: string, told: (week: Week) => string, gist: string, more: Filters): HTMLElement =>
+  const link = (week: Week, more: Filters, words: string, description: string): HTMLElement =>
+    h("a", { href: questions(filters, { since: week.since, until: week.until, ...more }), "aria-label": description }, words);
+  const cell = (name: string, write: (week: Week) => string, gist: string, more: Filters): HTMLElement =>
     h(
       "div",
       { class: "sum" },
       h("dt", {}, name),
-      h("dd", { class: "big" }, link(now, more, told(now), `${name}, these seven days: ${told(now)}`)),
-      h("dd", {}, gist, h("span", { class: "before" }, "before: ", link(before, more, told(before), `${name}, the seven days before: ${told(before)}`))),
+      h("dd", { class: "big" }, link(now, more, write(now), `${name}, these seven days: ${write(now)}`)),
+      h("dd", {}, gist, h("span", { class: "before" }, "before: ", link(before, more, write(before), `${name}, the seven days before: ${write(before)}`))),
     );
   const outcomes = (week: Week) => shares([week.answered, week.refused, week.failed]);
   const ofAll = (part: number) => `${count(part)} of ${count(now.questions)}`;
@@ -99,13 +99,13 @@ const counted = (sums: Sums, kind: Kind): number =>
 
 function daysPlot({ days, sums }: Overview, filters: Filters): HTMLElement {
   const kinds = KINDS.filter((kind) => counted(sums, kind));
-  const told = (one: Day) =>
+  const describe = (one: Day) =>
     `${fullDay(one.day)}: ${plural(one.questions, "question")}${kinds.map((kind) => `, ${kindName(kind).toLowerCase()} ${count(counted(one, kind))}`).join("")}`;
   const plot = bars(
     `Questions by day, ${plural(days.length, "day")}. Arrow keys go from day to day.`,
     days.map((one) => ({
       label: day(one.day),
-      told: told(one),
+      description: describe(one),
       href: questions(filters, { since: one.day, until: one.day }),
       segments: kinds.map((kind) => ({ name: kind, value: counted(one, kind) })),
     })),
@@ -294,7 +294,7 @@ function scoresPlot({ bins, boundary, refuse_below }: Scores, filters: Filters):
     `Questions by score, boundary at ${score(boundary)}. Arrow keys go from bar to bar.`,
     bins.map((bin) => ({
       label: score(bin.score_from),
-      told: `Score ${score(bin.score_from)} to ${score(bin.score_to)}: ${count(bin.answered)} answered, ${count(bin.refused)} refused`,
+      description: `Score ${score(bin.score_from)} to ${score(bin.score_to)}: ${count(bin.answered)} answered, ${count(bin.refused)} refused`,
       href: questions(filters, within(bin)),
       segments: [
         { name: "answered", value: bin.answered },
@@ -362,7 +362,7 @@ function latencyPlot({ days }: Latency, filters: Filters): HTMLElement {
       points: days.map((one, x) => ({
         x,
         y: one[name],
-        told: `${fullDay(one.day)}: ${label} ${duration(one[name])}`,
+        description: `${fullDay(one.day)}: ${label} ${duration(one[name])}`,
         href: questions(filters, { since: one.day, until: one.day, took_from: String(one[name]) }),
       })),
     })),

@@ -31,12 +31,12 @@ export function questionsView(filters: Filters, base: Base): HTMLElement {
 
 function shown(found: Questions, filters: Filters, skip: number): HTMLElement {
   const last = Math.min(skip + found.questions.length, found.total);
-  const told = found.total ? `${count(skip + 1)}–${count(last)} of ${plural(found.total, "question")}, newest first` : "None";
+  const range = found.total ? `${count(skip + 1)}–${count(last)} of ${plural(found.total, "question")}, newest first` : "None";
   return h(
     "div",
     {},
     chips(filters, found),
-    h("p", { class: "note", role: "status" }, `${told}. Times are UTC.`),
+    h("p", { class: "note", role: "status" }, `${range}. Times are UTC.`),
     found.questions.length ? rows(found.questions, filters) : h("p", { class: "empty" }, "No question fits. Take a filter away, or go back to the overview."),
     h(
       "nav",
@@ -53,29 +53,29 @@ function chips(filters: Filters, found: Questions): HTMLElement {
   const words = period.since === period.until ? fullDay(period.since) : `${fullDay(period.since)} to ${fullDay(period.until)}`;
   const named: [string, string, readonly string[]][] = [];
   if (filters["since"] || filters["until"]) named.push([words, "days", ["since", "until"]]);
-  for (const [name, told] of Object.entries(TOLD)) {
+  for (const [name, describe] of Object.entries(DESCRIPTIONS)) {
     const value = filters[name];
     if (value && !(name === "status" && filters["refusal_type"])) {
-      named.push([told(value), name, name === "refusal_type" ? ["status", "refusal_type"] : [name]]);
+      named.push([describe(value), name, name === "refusal_type" ? ["status", "refusal_type"] : [name]]);
     }
   }
   return h(
     "ul",
     { class: "chips" },
     named.length ? null : h("li", {}, words),
-    ...named.map(([told, , names]) =>
+    ...named.map(([description, , names]) =>
       h(
         "li",
         {},
-        told,
+        description,
         " ",
-        h("a", { href: to("questions", keep(filters, Object.keys(filters).filter((name) => name !== "skip" && !names.includes(name)))), "aria-label": `Take away: ${told}` }, "×"),
+        h("a", { href: to("questions", keep(filters, Object.keys(filters).filter((name) => name !== "skip" && !names.includes(name)))), "aria-label": `Take away: ${description}` }, "×"),
       ),
     ),
   );
 }
 
-const TOLD: Readonly<Record<string, (value: string) => string>> = {
+const DESCRIPTIONS: Readonly<Record<string, (value: string) => string>> = {
   status: (value) => TITLES[value] ?? value,
   refusal_type: (value) => kindName(value as Refusal) ?? value,
   mode: (value) => (value === "standard_rag" ? "asked of the book" : "asked of a selection"),

@@ -1,4 +1,4 @@
-// The contents beside the text: unfolded where there is room, and showing where the reader is.
+// The contents next to the text: unfolded where there is room, and showing where the reader is.
 
 const wide = matchMedia("(min-width: 80rem)");
 let watching: IntersectionObserver | undefined;

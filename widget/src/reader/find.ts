@@ -20,7 +20,7 @@ export function findWhileTyping(): void {
 
 class Finder {
   private readonly list = document.createElement("div");
-  private readonly told = document.createElement("div");
+  private readonly status = document.createElement("div");
   private timer: ReturnType<typeof setTimeout> | undefined;
   private asking: AbortController | undefined;
 
@@ -30,9 +30,9 @@ class Finder {
   ) {
     this.list.className = "found";
     this.list.hidden = true;
-    this.told.className = "unseen";
-    this.told.setAttribute("role", "status");
-    form.append(this.list, this.told);
+    this.status.className = "unseen";
+    this.status.setAttribute("role", "status");
+    form.append(this.list, this.status);
   }
 
   listen(): void {
@@ -84,7 +84,7 @@ class Finder {
     const list = document.createElement("ol");
     list.append(...sections.map(entry));
     this.list.replaceChildren(list);
-    this.told.textContent = `${sections.length} sections`;
+    this.status.textContent = `${sections.length} sections`;
     this.show(true);
   }
 
@@ -92,7 +92,7 @@ class Finder {
     const line = document.createElement("p");
     line.textContent = message;
     this.list.replaceChildren(line);
-    this.told.textContent = message;
+    this.status.textContent = message;
     this.show(true);
   }
 

@@ -1,4 +1,4 @@
-// Turns pages of the book in place, so that the conversation beside the text stays as it is.
+// Turns pages of the book in place, so that the conversation next to the text stays as it is.
 
 const QUOTE = "quote";
 const TEXT = "_text";
@@ -11,7 +11,7 @@ interface Place {
 let shown = pageOf(new URL(location.href));
 let turning: AbortController | undefined;
 
-/** Follow links to pages of this book without loading the page anew, also those of the widget. */
+/** Follow links to pages of this book without loading the page again, also those of the widget. */
 export function turnWithoutReload(afterwards: () => void): void {
   if (!bookOf(location.pathname)) return;
   history.scrollRestoration = "manual";

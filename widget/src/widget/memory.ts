@@ -1,5 +1,5 @@
 // What the browser remembers per service and book: the id of a conversation, how its replies looked, and whether
-// the panel was open. What was said is kept by the service alone, save what is the reader's: a selection, and the
+// the panel was open. What was said is kept by the service alone, except what is the reader's: a selection, and the
 // answer from it.
 
 import { type ChatResponse, citationsOf, record, type Section, sectionsOf, type Selected, selectedOf } from "./service";
@@ -17,7 +17,7 @@ export interface Asking {
   selected: Selected | null;
 }
 
-/** How a reply looked, beside the words that the service keeps of it. */
+/** How a reply looked, in addition to the words that the service keeps of it. */
 export interface Looks {
   requestId?: string | undefined;
   level?: Level | undefined; // of an answer

@@ -245,7 +245,7 @@ export class Panel implements Host {
   }
 
   #notice(failure: Failure): void {
-    const said = this.words.say(failure.kind, { n: failure.wait, message: failure.told });
+    const said = this.words.say(failure.kind, { n: failure.wait, message: failure.details });
     const again = h("button", { type: "button", class: "button" }, this.words.say("retry"));
     const notice = h("div", { class: "notice" }, h("p", {}, said), again);
     again.addEventListener("click", () => {

@@ -61,7 +61,7 @@ const MOST_SEARCHED = 500; // characters
 export class Failure extends Error {
   constructor(
     readonly kind: FailureKind,
-    readonly told = "",
+    readonly details = "",
     readonly wait = WAIT_SECONDS,
   ) {
     super(kind);
@@ -115,9 +115,9 @@ export class Service {
     }
     try {
       for await (const event of serverEvents(response)) {
-        const told = eventOf(event.name, event.data);
-        if (told) yield told;
-        if (told?.kind === "done") return;
+        const answerEvent = eventOf(event.name, event.data);
+        if (answerEvent) yield answerEvent;
+        if (answerEvent?.kind === "done") return;
       }
     } catch (error) {
       if (error instanceof Failure || signal.aborted) throw error;
@@ -193,13 +193,13 @@ export class Service {
 
 async function failureOf(response: Response): Promise<Failure> {
   const body: unknown = isJson(response) ? await response.json().catch(() => null) : null;
-  const told = record(body)["message"];
+  const details = record(body)["message"];
   const wait = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
   // Where waiting can help, the service says for how long.
   const isLasting = record(body)["error"] === "store_unavailable" && !Number.isFinite(wait);
   return new Failure(
     isLasting ? "lasting" : (KINDS[response.status] ?? "broken"),
-    typeof told === "string" ? told : "",
+    typeof details === "string" ? details : "",
     Number.isFinite(wait) ? wait : WAIT_SECONDS,
   );
 }

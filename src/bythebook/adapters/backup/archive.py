@@ -44,7 +44,7 @@ def pack(folder: Path, target: Path, version: str) -> list[PackedFile]:
     listed = {"format": FORMAT, "version": version, "files": [_to_json(one) for one in files]}
     content = json.dumps(listed).encode()
     with (
-        _replacing(target) as file,
+        _replace_file(target) as file,
         tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as tar,
     ):
         first = tarfile.TarInfo(_LIST)
@@ -69,7 +69,9 @@ def unpack(source: Path, folder: Path) -> list[PackedFile]:
                 expected = missing.pop(member.name, None)
                 content = tar.extractfile(member) if member.isreg() else None
                 if expected is None or content is None:
-                    raise _damaged(source, f"it holds {member.name!r}, which it does not list")
+                    raise _make_damaged_error(
+                        source, f"it holds {member.name!r}, which it does not list"
+                    )
                 _write(content, folder / expected.name, expected, source)
     except FileNotFoundError as error:
         raise InputError(f"There is no file {source}.", "Check the path of the backup.") from error
@@ -79,9 +81,9 @@ def unpack(source: Path, folder: Path) -> list[PackedFile]:
                 f"The backup cannot be unpacked: {error.strerror or error}.",
                 "Check the room on the disk and who may read and write.",
             ) from error
-        raise _damaged(source, "it ends early or is no backup") from error
+        raise _make_damaged_error(source, "it ends early or is no backup") from error
     if missing:
-        raise _damaged(source, f"{len(missing)} of its files are missing")
+        raise _make_damaged_error(source, f"{len(missing)} of its files are missing")
     return listed
 
 
@@ -104,20 +106,20 @@ def _read_list(
 ) -> list[PackedFile]:
     content = tar.extractfile(member) if member and member.name == _LIST else None
     if member is None or content is None or member.size > _MOST_LIST_BYTES:
-        raise _damaged(source, "it was not made by `bythebook backup`")
+        raise _make_damaged_error(source, "it was not made by `bythebook backup`")
     try:
         value = json.loads(content.read())
         files = [PackedFile(str(n), int(size), str(sha)) for n, size, sha in value["files"]]
         known = value["format"] == FORMAT
     except (ValueError, KeyError, TypeError) as error:
-        raise _damaged(source, "its list of files cannot be read") from error
+        raise _make_damaged_error(source, "its list of files cannot be read") from error
     if not known:
         raise InputError(
             f"{source} is a backup of another version of ByTheBook.",
             "Restore it with the version that made it.",
         )
     if not all(_is_safe(one.name) for one in files):
-        raise _damaged(source, "it names files outside the data folder")
+        raise _make_damaged_error(source, "it names files outside the data folder")
     return files
 
 
@@ -140,16 +142,16 @@ def _write(content: IO[bytes], place: Path, expected: PackedFile, source: Path) 
         file.truncate()
         written = file.tell()
     if (written, digest.hexdigest()) != (expected.size, expected.sha256):
-        raise _damaged(source, f"{expected.name} is not as it was packed")
+        raise _make_damaged_error(source, f"{expected.name} is not as it was packed")
 
 
 @contextmanager
-def _replacing(target: Path) -> Iterator[IO[bytes]]:
+def _replace_file(target: Path) -> Iterator[IO[bytes]]:
     """Write a file next to its place, readable by its owner only, and put it there once it is whole."""
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
     except OSError as error:
-        raise _cannot_write(target, error) from error
+        raise _make_write_error(target, error) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -157,19 +159,19 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         Path(name).replace(target)
     except OSError as error:
-        raise _cannot_write(target, error) from error
+        raise _make_write_error(target, error) from error
     finally:
         Path(name).unlink(missing_ok=True)
 
 
-def _cannot_write(target: Path, error: OSError) -> InputError:
+def _make_write_error(target: Path, error: OSError) -> InputError:
     return InputError(
         f"The backup cannot be written to {target}: {error.strerror or error}.",
         "Choose a file in a folder that exists, with room for it.",
     )
 
 
-def _damaged(source: Path, why: str) -> InputError:
+def _make_damaged_error(source: Path, why: str) -> InputError:
     return InputError(
         f"{source} cannot be restored: {why}. The data folder was not changed.",
         "Use another backup.",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import qdrant_edge as edge
 
-from bythebook.adapters.edge.query import search_shard, stored_vectors
+from bythebook.adapters.edge.query import read_vectors, search_shard
 from bythebook.adapters.edge.shard import TermCounts, as_store_failed, make_bm25
 from bythebook.adapters.edge.shard_copies import ShardCopies
 from bythebook.adapters.library.book_folder import BookFolder
@@ -18,8 +18,8 @@ from bythebook.adapters.library.checksums import DamagedFile, load_checksums
 from bythebook.adapters.library.damage import (
     OPENING_BYTES,
     as_damaged,
-    damaged_book,
-    damaged_files,
+    find_damaged_files,
+    make_damaged_error,
     require_sound_copy,
 )
 from bythebook.adapters.library.vector_rows import ids_by_book, in_order
@@ -34,8 +34,11 @@ _AGAIN = "Try again; if it goes on, run `bythebook doctor --deep`."
 class EdgeIndex:
     """Searches the live generations; moves to a new one between two questions."""
 
-    def __init__(self, folder: BookFolder, data_dir: Path) -> None:
+    def __init__(
+        self, folder: BookFolder, data_dir: Path, *, opening_bytes: int = OPENING_BYTES
+    ) -> None:
         self._folder = folder
+        self._opening_bytes = opening_bytes  # compared with their sums when a book is opened
         self._bm25 = make_bm25()
         self._copies = ShardCopies(data_dir / "open")
         self._shards: dict[str, _OpenShard] = {}
@@ -61,7 +64,7 @@ class EdgeIndex:
         terms = self._bm25.embed_query(wanted.question).indices
         hits: list[Hit] = []
         for book in wanted.books:
-            with self._using(book) as opened:
+            with self._use_shard(book) as opened:
                 words = opened.term_counts.weigh(terms)
                 hits.extend(search_shard(opened.shard, wanted, words))
         return hits
@@ -81,11 +84,11 @@ class EdgeIndex:
         except UnknownBook:  # removed since
             return {}
         book = replace(live, generation=opened.generation) if opened else live
-        with self._using(book) as shard:
-            return stored_vectors(shard.shard, ids)
+        with self._use_shard(book) as shard:
+            return read_vectors(shard.shard, ids)
 
     @contextmanager
-    def _using(self, book: Book) -> Iterator["_OpenShard"]:
+    def _use_shard(self, book: Book) -> Iterator["_OpenShard"]:
         with self._lock:
             self._forget_removed()
             opened = self._shard_of(book)
@@ -135,15 +138,15 @@ class EdgeIndex:
         folder = self._folder.generation_folder(book)
         what = f"The index of the book {book.book_id!r} cannot be opened"
         try:
-            with self._copies.taken(folder / "shard") as copy:
-                require_sound_copy(folder, copy, OPENING_BYTES)
+            with self._copies.open_copy(folder / "shard") as copy:
+                require_sound_copy(folder, copy, self._opening_bytes)
                 with as_store_failed(f"{what}.", _AGAIN):
                     return _OpenShard(copy, book)
         except DamagedFile as error:
-            raise damaged_book(book, [error]) from error
+            raise make_damaged_error(book, [error]) from error
         except OSError as error:
             if not (folder / "shard").is_dir():
-                raise damaged_book(book, [DamagedFile("shard", "is missing")]) from error
+                raise make_damaged_error(book, [DamagedFile("shard", "is missing")]) from error
             raise StoreFailed(
                 f"{what}: {error.strerror or 'a failure of the disk'}.",
                 "The data folder must be writable and have room: opening copies it.",
@@ -155,11 +158,11 @@ class EdgeIndex:
         """Tell damage from what may pass: a shard that has changed, or was never summed up, is damaged."""
         folder = self._folder.generation_folder(book)
         with as_damaged(book):
-            found = damaged_files(folder, book, deep=True)
+            found = find_damaged_files(folder, book, deep=True)
             is_summed = load_checksums(folder) is not None
         if not found and is_summed:
             return failed
-        return damaged_book(book, found or [DamagedFile("shard", "cannot be opened")])
+        return make_damaged_error(book, found or [DamagedFile("shard", "cannot be opened")])
 
 
 class _OpenShard:

@@ -46,7 +46,7 @@ def search_shard(shard: edge.EdgeShard, wanted: Lookup, words: edge.SparseVector
         yield Hit(chunk, float(cosines.get(record.id, 0.0)), float(shares.get(record.id, 0.0)))
 
 
-def stored_vectors(shard: edge.EdgeShard, ids: Sequence[str]) -> dict[str, Vector]:
+def read_vectors(shard: edge.EdgeShard, ids: Sequence[str]) -> dict[str, Vector]:
     """Give the dense vectors of those chunks that the shard holds."""
     records = shard.retrieve(list(ids), with_payload=False, with_vector=[DENSE])
     return {

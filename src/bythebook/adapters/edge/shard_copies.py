@@ -20,7 +20,7 @@ class ShardCopies:
         self._lock: IO[str] | None = None
 
     @contextmanager
-    def taken(self, source: Path) -> Iterator[Path]:
+    def open_copy(self, source: Path) -> Iterator[Path]:
         """Give a copy to open; one that cannot be opened is not kept."""
         copy = Path(tempfile.mkdtemp(dir=self._home or self._settle()))
         try:

@@ -147,7 +147,7 @@ class EdgeGenerationDraft:
     def add(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
         """Put chunks with their vectors in; one of the same id is replaced."""
         self._require_room(self._home)
-        shard = self._opened()
+        shard = self._open_shard()
         for start in range(0, len(chunks), _UPSERT_BATCH):
             batch = chunks[start : start + _UPSERT_BATCH]
             points = [
@@ -165,7 +165,7 @@ class EdgeGenerationDraft:
             self._term_counts.subtract(self._bm25.embed_document(chunk.context).indices)
             del self._ids[chunk.chunk_id]
         with as_store_failed(*_NOT_WRITTEN):
-            self._opened().update(
+            self._open_shard().update(
                 edge.UpdateOperation.delete_points([chunk.chunk_id for chunk in chunks])
             )
 
@@ -178,7 +178,7 @@ class EdgeGenerationDraft:
     ) -> None:
         """Check the count, keep the texts, switch the pointer, remove older generations."""
         self._require_room(self._home)
-        shard = self._opened()
+        shard = self._open_shard()
         with as_store_failed(*_NOT_WRITTEN):
             shard.optimize()
             shard.flush()
@@ -200,7 +200,7 @@ class EdgeGenerationDraft:
         if shutil.disk_usage(self._home).free < _ROOM + used:
             raise StoreFailed(*_NOT_WRITTEN)
 
-    def _opened(self) -> edge.EdgeShard:
+    def _open_shard(self) -> edge.EdgeShard:
         if self._closed:
             raise StoreFailed("This generation is closed already.")
         if self._shard is None:

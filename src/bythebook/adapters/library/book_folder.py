@@ -25,7 +25,7 @@ from bythebook.adapters.library.checksums import (
     load_checksums,
     read_file,
 )
-from bythebook.adapters.library.damage import as_damaged, damaged_book, damaged_files
+from bythebook.adapters.library.damage import as_damaged, find_damaged_files, make_damaged_error
 from bythebook.adapters.library.generation_files import (
     load_cuts,
     load_document,
@@ -151,12 +151,12 @@ class BookFolder:
         except DamagedBook as error:
             return error
         with as_damaged(book):
-            found = damaged_files(self.generation_folder(book), book, deep=deep)
+            found = find_damaged_files(self.generation_folder(book), book, deep=deep)
         if not found:
             return None
         if self.newest(book) != book:  # what is gone was replaced meanwhile
             return self.damage(book_id, deep=deep)
-        return damaged_book(book, found)
+        return make_damaged_error(book, found)
 
     def generation_folder(self, book: Book) -> Path:
         """Give the folder of a published generation."""

@@ -33,7 +33,7 @@ def as_damaged(book: Book) -> Iterator[None]:
     try:
         yield
     except DamagedFile as error:
-        raise damaged_book(book, [error]) from error
+        raise make_damaged_error(book, [error]) from error
     except OSError as error:
         raise StoreFailed(
             f"The book {book.book_id!r} cannot be read: {error.strerror or error}.",
@@ -41,7 +41,7 @@ def as_damaged(book: Book) -> Iterator[None]:
         ) from error
 
 
-def damaged_book(book: Book, found: Sequence[DamagedFile]) -> DamagedBook:
+def make_damaged_error(book: Book, found: Sequence[DamagedFile]) -> DamagedBook:
     """Name the files that are damaged, and the command that makes them again."""
     more = f"; {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
     why = "; ".join(map(str, found[:_NAMED])) + more
@@ -61,12 +61,12 @@ def require_sound_copy(folder: Path, copy: Path, most_bytes: float = math.inf) -
         raise DamagedFile(f"shard/{damaged.name}", str(damaged).removeprefix(f"{damaged.name} "))
 
 
-def damaged_files(folder: Path, book: Book, *, deep: bool) -> list[DamagedFile]:
+def find_damaged_files(folder: Path, book: Book, *, deep: bool) -> list[DamagedFile]:
     """Look for damage in a generation: at sizes and at what lists its texts, or at every byte."""
     try:
         known = load_checksums(folder)
         if known is None:
-            return _damaged_without_sums(folder, book, deep=deep)
+            return _find_damage_without_sums(folder, book, deep=deep)
     except DamagedFile as error:
         return [error]
     lists = {name: known[name] for name in known if "/" not in name}
@@ -77,7 +77,7 @@ def damaged_files(folder: Path, book: Book, *, deep: bool) -> list[DamagedFile]:
     ]
 
 
-def _damaged_without_sums(folder: Path, book: Book, *, deep: bool) -> list[DamagedFile]:
+def _find_damage_without_sums(folder: Path, book: Book, *, deep: bool) -> list[DamagedFile]:
     """Look at a generation that was published before there were sums: is all there, and can it be read?"""
     contents = read_contents(folder)
     found = []
@@ -89,10 +89,10 @@ def _damaged_without_sums(folder: Path, book: Book, *, deep: bool) -> list[Damag
     needed = ("report.json", "shard/term_counts.json", "shard/chunk_ids.txt", *names)
     missing = (name for name in needed if not (folder / name).is_file())
     found += [DamagedFile(name, "is missing") for name in missing]
-    return found or (list(_unreadable(folder, files)) if deep else [])
+    return found or (list(_find_unreadable(folder, files)) if deep else [])
 
 
-def _unreadable(folder: Path, files: Sequence[str]) -> Iterator[DamagedFile]:
+def _find_unreadable(folder: Path, files: Sequence[str]) -> Iterator[DamagedFile]:
     reads: list[Callable[[], object]] = [partial(load_report, folder)]
     for file in files:
         reads += [partial(load_document, folder, file), partial(load_cuts, folder, file)]

@@ -68,17 +68,17 @@ class Crew:
         return [done[place] for place in range(len(items))]
 
 
-def readable(text: str) -> str:
+def make_readable(text: str) -> str:
     """Write a text as the tokenizer can read it, every character in its place.
 
     Lone surrogates, which it refuses, become question marks. Letters in the shapes of formulas and
     of full width, as PDFs have them, become plain ones; it knows no others.
     """
     whole = text.encode("utf-8", "replace").decode("utf-8")
-    return whole if whole.isascii() else "".join(map(_plain, whole))
+    return whole if whole.isascii() else "".join(map(_simplify_letter, whole))
 
 
 @lru_cache(maxsize=5000)
-def _plain(character: str) -> str:
+def _simplify_letter(character: str) -> str:
     plain = unicodedata.normalize("NFKC", character)
     return plain if len(plain) == 1 else character

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from bythebook.adapters.models.inference import Crew, open_session, readable
+from bythebook.adapters.models.inference import Crew, make_readable, open_session
 from bythebook.domain.answers import Passage
 from bythebook.ports.answers import PairReading
 
@@ -58,7 +58,7 @@ class JudgeModel:
         readings: list[list[PairReading]] = [[] for _ in passages]
         for (number, part), values in zip(pairs, read, strict=True):
             readings[number].append(_reading(part, *values, len(passages[number].chunk.units)))
-        return [_together(found) for found in readings]
+        return [_combine_windows(found) for found in readings]
 
     def _parts(self, text: str, passage: Passage) -> Iterator[Pair]:
         chunk = passage.chunk
@@ -96,9 +96,9 @@ def encode_pair(
 ) -> Pair:
     """Write a question or claim, then headings and passage, as tokens; the same for training and for use."""
     lead = f"{head}. " if head else ""
-    asked = tokenizer.encode(readable(text), add_special_tokens=False)
+    asked = tokenizer.encode(make_readable(text), add_special_tokens=False)
     cut = text if len(asked.ids) <= MOST_QUESTION else text[: asked.offsets[MOST_QUESTION][0]]
-    found = tokenizer.encode(readable(cut), readable(lead + body))
+    found = tokenizer.encode(make_readable(cut), make_readable(lead + body))
     types = np.array(found.type_ids)
     offsets = np.array(found.offsets) - len(lead)
     inside = (types == 1) & (offsets[:, 1] > offsets[:, 0]) & (offsets[:, 0] >= 0)
@@ -143,7 +143,7 @@ def _best_span(pair: Pair, tokens: Floats, inside: Ints) -> tuple[float, tuple[i
     return best, (int(pair.starts[inside[first]]), int(pair.ends[inside[last]]))
 
 
-def _together(parts: Sequence[PairReading]) -> PairReading:
+def _combine_windows(parts: Sequence[PairReading]) -> PairReading:
     """Take the best of each of several windows on one passage."""
     best = max(parts, key=lambda part: part.span)
     return PairReading(

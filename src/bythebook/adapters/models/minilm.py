@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from bythebook.adapters.models.inference import Crew, open_session, readable
+from bythebook.adapters.models.inference import Crew, make_readable, open_session
 
 BUNDLED = Path(__file__).resolve().parents[2] / "models" / "embedder"
-MOST_KEPT = 8192  # vectors of texts that come again: 12 MB
 
 
 class MiniLm:
@@ -24,12 +23,18 @@ class MiniLm:
     max_tokens = 256
 
     def __init__(
-        self, *, threads: int = 2, crew: Crew | None = None, model_dir: Path | None = None
+        self,
+        *,
+        threads: int = 2,
+        crew: Crew | None = None,
+        model_dir: Path | None = None,
+        most_kept: int = 8192,  # vectors of texts that come again: 12 MB
     ) -> None:
         folder = model_dir or BUNDLED
         self._session = open_session(folder / "model.onnx")
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._crew = crew or Crew(threads)
+        self._most_kept = most_kept
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._keeping = Lock()
 
@@ -54,13 +59,13 @@ class MiniLm:
             for text, vector in vectors.items():
                 self._kept[text] = vector
                 self._kept.move_to_end(text)
-            while len(self._kept) > MOST_KEPT:
+            while len(self._kept) > self._most_kept:
                 self._kept.popitem(last=False)
         return np.stack([vectors[text] for text in texts])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the word pieces of each text, special tokens left out and nothing cut."""
-        whole = [readable(text) for text in texts]
+        whole = [make_readable(text) for text in texts]
         pieces = self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)
         return [len(piece) for piece in pieces]
 
@@ -75,7 +80,7 @@ class MiniLm:
         Never in a batch: dynamic quantisation takes one scale per batch, so a neighbour would
         change the vector (cosine down to 0.98), and padding costs more than batching gains.
         """
-        pieces = self._tokenizer.encode(readable(text)).ids
+        pieces = self._tokenizer.encode(make_readable(text)).ids
         if len(pieces) > self.max_tokens:
             pieces = [*pieces[: self.max_tokens - 1], pieces[-1]]  # the last closes the text
         ids = np.array([pieces], np.int64)

@@ -18,7 +18,6 @@ from redis.exceptions import RedisError
 from bythebook.domain.access import WINDOW_SECONDS, Allowance, Window
 from bythebook.errors import InputError, LimiterFailed
 
-PATIENCE_SECONDS = 0.4  # the longest that a request waits for Redis
 _LOOK_AGAIN_SECONDS = 1.0
 _CONNECTIONS = 32
 _AWAY = (RedisError, OSError, TimeoutError)
@@ -71,8 +70,9 @@ class MemoryWindows:
 class RedisWindows:
     """Counts in Redis; while it is away, in this process, so that nobody waits and nobody is unbounded."""
 
-    def __init__(self, url: str) -> None:
-        self._pool = _pool(url)
+    def __init__(self, url: str, *, patience_seconds: float) -> None:
+        self._patience_seconds = patience_seconds  # the longest that a request waits for Redis
+        self._pool = _pool(url, patience_seconds)
         self._redis = Redis(connection_pool=self._pool)
         storage = RedisStorage(
             "async+redis://",  # where it is, the pool knows
@@ -101,7 +101,7 @@ class RedisWindows:
         """Count a request where there is room for it, in one step."""
         if not self.away:
             try:
-                async with asyncio.timeout(PATIENCE_SECONDS):
+                async with asyncio.timeout(self._patience_seconds):
                     return await self._take(window)
             except _AWAY as error:
                 self._begin_outage(error)
@@ -138,7 +138,7 @@ class RedisWindows:
         )
 
     async def _ping(self) -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(self._patience_seconds):
             await self._redis.ping()
 
     def _begin_outage(self, error: Exception) -> None:
@@ -160,14 +160,14 @@ class RedisWindows:
         _log.info("Redis at %s is back: requests are counted there again", self.place)
 
 
-def _pool(url: str) -> BlockingConnectionPool:
+def _pool(url: str, patience_seconds: float) -> BlockingConnectionPool:
     try:
         return BlockingConnectionPool.from_url(
             url,
             max_connections=_CONNECTIONS,
-            timeout=PATIENCE_SECONDS,
-            socket_timeout=PATIENCE_SECONDS,
-            socket_connect_timeout=PATIENCE_SECONDS,
+            timeout=patience_seconds,
+            socket_timeout=patience_seconds,
+            socket_connect_timeout=patience_seconds,
             retry=Retry(NoBackoff(), 1),  # a connection that Redis closed meanwhile is no outage
         )
     except (ValueError, TypeError) as error:

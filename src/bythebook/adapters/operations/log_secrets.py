@@ -88,8 +88,8 @@ class Hider:
         if isinstance(value, bytes | bytearray):
             return self.text(bytes(value).decode("utf-8", "backslashreplace"))
         if depth >= _DEEPEST:
-            return self.text(_shown(value))
-        return self._nested(value, depth + 1)
+            return self.text(_show(value))
+        return self._clean_nested(value, depth + 1)
 
     def fields(self, named: Mapping[Any, object], depth: int = 1) -> dict[str, object]:
         """Give named values without those whose names say that they are secret."""
@@ -98,7 +98,7 @@ class Hider:
             for key, one in named.items()
         }
 
-    def _nested(self, value: object, depth: int) -> object:
+    def _clean_nested(self, value: object, depth: int) -> object:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             value = {one.name: getattr(value, one.name, None) for one in dataclasses.fields(value)}
         if isinstance(value, Mapping):
@@ -107,7 +107,7 @@ class Hider:
             if isinstance(value, Sequence) and len(value) == 2 and _is_sensitive(value[0]):
                 return [_name(value[0]), HIDDEN]  # a header, as servers pass them on
             return [self.value(one, depth) for one in value]
-        return self.text(_shown(value))
+        return self.text(_show(value))
 
 
 def _forms(secret: str) -> set[str]:
@@ -129,7 +129,7 @@ def _name(key: object) -> str:
     return key.decode("utf-8", "backslashreplace") if isinstance(key, bytes) else str(key)
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     try:
         return repr(value)
     except Exception:  # noqa: BLE001 - a value that cannot be shown must not cost the line

@@ -220,7 +220,7 @@ class StreamTimer:
         """Wait for the provider as long as the stream may be silent."""
         began = self._clock()
         try:
-            async with asyncio.timeout(max(0.0, self._remaining())):
+            async with asyncio.timeout(max(0.0, self._compute_remaining())):
                 return await awaited
         except TimeoutError:
             raise self._make_timeout() from None
@@ -234,7 +234,7 @@ class StreamTimer:
         self._has_token, self._quiet = True, 0.0
         self._on_token()
 
-    def _remaining(self) -> float:
+    def _compute_remaining(self) -> float:
         silence = self._policy.gap if self._has_token else self._policy.first_token
         left = self._policy.timeout - self._waited
         return left if silence is None else min(left, silence - self._quiet)

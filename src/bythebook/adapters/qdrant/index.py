@@ -93,9 +93,9 @@ class QdrantIndex:
             except MissingCollection as error:
                 self._known.pop(book.book_id, None)
                 if self._folder.newest(book).generation == known.generation:
-                    raise _missing_book_error(book) from error
+                    raise _make_missing_error(book) from error
             except (ValueError, KeyError, TypeError, IndexError) as error:
-                raise _unreadable_book_error(book) from error
+                raise _make_unreadable_error(book) from error
 
     async def _find_generation(self, book: Book) -> "_KnownGeneration":
         known = self._known.get(book.book_id)
@@ -120,9 +120,9 @@ class QdrantIndex:
         try:
             counted, dimension = await collection.count(), await collection.dimension()
         except MissingCollection as error:
-            raise _missing_book_error(book) from error
+            raise _make_missing_error(book) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise _unreadable_book_error(book) from error
+            raise _make_unreadable_error(book) from error
         with as_damaged(book):
             counts = await asyncio.to_thread(load_term_counts, sidecar_folder(self._folder, book))
         if counted != book.chunks:
@@ -157,14 +157,14 @@ class _KnownGeneration:
             )
 
 
-def _unreadable_book_error(book: Book) -> StoreFailed:
+def _make_unreadable_error(book: Book) -> StoreFailed:
     return StoreFailed(
         f"The data of the book {book.book_id!r} on the Qdrant server cannot be read.",
         "Ingest the book again.",
     )
 
 
-def _missing_book_error(book: Book) -> StoreFailed:
+def _make_missing_error(book: Book) -> StoreFailed:
     missing = StoreFailed(
         f"The Qdrant server does not have the published generation of the book {book.book_id!r}.",
         "Copy an embedded index there with `bythebook books copy --to URL`, or ingest the book again.",

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, Table, and_, delete, exists, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bythebook.adapters.sql.engine.database import SqlRecords, uncancellable
+from bythebook.adapters.sql.engine.database import Database, SqlRecords, uncancellable
 from bythebook.adapters.sql.engine.upsert import upsert
 from bythebook.adapters.sql.tables import (
     conversation_threads,
@@ -20,11 +20,14 @@ from bythebook.domain.records import QUERIES_KEPT, THREAD_IDLE, Purged
 
 _PURGE_EVERY = timedelta(hours=1)
 _ARCHIVE_EVERY = timedelta(minutes=1)
-_STEP = 5000
 
 
 class SqlHousekeeping(SqlRecords):
     """Deletes expired records and archives idle threads."""
+
+    def __init__(self, database: Database, *, step: int = 5000) -> None:
+        super().__init__(database)
+        self._step = step  # rows deleted by one statement
 
     @uncancellable
     async def purge(self, now: datetime) -> Purged | None:
@@ -37,11 +40,11 @@ class SqlHousekeeping(SqlRecords):
             if connection is None:
                 return None
             return Purged(
-                queries=await _delete(connection, queries, queries.c.created_at < end),
-                sessions=await _delete(
+                queries=await self._delete(connection, queries, queries.c.created_at < end),
+                sessions=await self._delete(
                     connection, query_sessions, query_sessions.c.last_query_at < end
                 ),
-                feedback=await _delete(connection, feedback, ~known),
+                feedback=await self._delete(connection, feedback, ~known),
             )
 
     @uncancellable
@@ -83,12 +86,13 @@ class SqlHousekeeping(SqlRecords):
             )
             yield connection
 
-
-async def _delete(connection: AsyncConnection, table: Table, old: ColumnElement[bool]) -> int:
-    """Delete in batches, each short enough to end before the command timeout."""
-    key = list(table.primary_key)
-    step = delete(table).where(tuple_(*key).in_(select(*key).where(old).limit(_STEP)))
-    deleted = 0
-    while count := (await connection.execute(step)).rowcount:
-        deleted += count
-    return deleted
+    async def _delete(
+        self, connection: AsyncConnection, table: Table, old: ColumnElement[bool]
+    ) -> int:
+        """Delete in batches, each short enough to end before the command timeout."""
+        key = list(table.primary_key)
+        step = delete(table).where(tuple_(*key).in_(select(*key).where(old).limit(self._step)))
+        deleted = 0
+        while count := (await connection.execute(step)).rowcount:
+            deleted += count
+        return deleted

@@ -6,8 +6,8 @@ a model chooses what to say and in which order, and the book says it.
 
 from collections.abc import Iterator, Sequence
 
-from bythebook.ask.compose.trim import MOST_CHARACTERS, quotable
-from bythebook.ask.guard import neutral
+from bythebook.ask.compose.trim import MOST_CHARACTERS, split_for_quotes
+from bythebook.ask.guard import neutralize
 from bythebook.domain.answers import Citation, Draft, Evidence, Passage, Sentence
 from bythebook.domain.books import Unit
 
@@ -63,7 +63,7 @@ class BookWords:
                     yield Sentence(words, tuple(_cite(citation.passage, unit)), unit.kind)
 
     def _may_show(self, words: str) -> bool:
-        return len(words) <= self._room and neutral(words, self._question) == words
+        return len(words) <= self._room and neutralize(words, self._question) == words
 
 
 def _find_quoted_units(citation: Citation) -> Iterator[Unit]:
@@ -76,7 +76,7 @@ def _find_quoted_units(citation: Citation) -> Iterator[Unit]:
 def _cite(passage: Passage, unit: Unit) -> Iterator[Citation]:
     """Quote a whole unit, a long one piece by piece."""
     chunk, at = passage.chunk, unit.start
-    for piece in quotable(chunk.text[unit.start : unit.end]):
+    for piece in split_for_quotes(chunk.text[unit.start : unit.end]):
         start = chunk.text.index(piece, at)
         at = start + len(piece)
         yield Citation(passage, piece, chunk.char_start + start, chunk.char_start + at)

@@ -5,7 +5,12 @@ from collections.abc import Iterator, Sequence
 from bythebook.ask.compose.context import announces
 from bythebook.ask.compose.excerpt import Excerpt
 from bythebook.ask.compose.paragraphs import Paragraph, paragraph_of, split_paragraphs
-from bythebook.ask.compose.trim import MOST_CHARACTERS, find_sentence_ends, quotable, shorten
+from bythebook.ask.compose.trim import (
+    MOST_CHARACTERS,
+    find_sentence_ends,
+    shorten,
+    split_for_quotes,
+)
 from bythebook.ask.verify.sentences import ELLIPSIS
 from bythebook.domain.answers import Draft
 
@@ -65,7 +70,7 @@ def _draft_unit(excerpt: Excerpt, paragraph: Paragraph, at: int, most: int | Non
         text += f" {ELLIPSIS}" if kind == "sentence" else f"\n{ELLIPSIS}"
     if most is None and _begins_late(excerpt, paragraph, at):
         text = f"{ELLIPSIS} {text}"
-    quotes = tuple((excerpt.passage, piece) for piece in quotable(quote))
+    quotes = tuple((excerpt.passage, piece) for piece in split_for_quotes(quote))
     alone = kind == "item" and not {at - 1, at + 1}.intersection(excerpt.units)
     return Draft(text, quotes, "sentence" if alone else kind, key=at in excerpt.keys)
 

@@ -104,12 +104,12 @@ class _Growing:
     def complete_paragraph(self, key: int) -> None:
         """Show the paragraph or list of a key, with what belongs to it; if it is too long, the nearest of it."""
         at = paragraph_of(self._paragraphs, key)
-        for other in self._belonging(at):
+        for other in self._find_attached(at):
             self.offer(self._units(other)[-1:] if other < at else self._units(other))
         if not self.offer(self._units(at)):
             self._grow_within(at, key)
 
-    def _belonging(self, at: int) -> Iterator[int]:
+    def _find_attached(self, at: int) -> Iterator[int]:
         if belongs_with_next(self._chunk, self._paragraphs, at):
             yield at + 1
         if at and belongs_with_next(self._chunk, self._paragraphs, at - 1):

@@ -31,15 +31,15 @@ def choose_keys(
     A passage after the first must have a unit of `worth`, as a share of the best one's chance.
     """
     chosen: list[Keys] = []
-    told: list[Evidence] = []
+    used: list[Evidence] = []
     for best in ranked:
         known = any(keys.passage == best.passage for keys in chosen)
         if len(chosen) == passages or best.support < worth * ranked[0].support:
             break
-        if known or any(say_same(best, other) for other in told):
+        if known or any(say_same(best, other) for other in used):
             continue
         found = _find_keys(best, ranked)
-        told += found
+        used += found
         chosen.append(Keys(best.passage, tuple(one.unit for one in found), best.support))
     return chosen
 

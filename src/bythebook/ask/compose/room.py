@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from bythebook.ask.compose.anchor import anchor
 from bythebook.ask.compose.book_words import BookWords
-from bythebook.ask.compose.trim import MOST_CHARACTERS, quotable
+from bythebook.ask.compose.trim import MOST_CHARACTERS, split_for_quotes
 from bythebook.domain.answers import Draft, Passage, Sentence
 from bythebook.domain.sentences import split_sentences
 
 
-async def anchored_drafts(
+async def anchor_drafts(
     drafts: AsyncGenerator[Draft], passages: Sequence[Passage], book: BookWords | None
 ) -> AsyncGenerator[Draft]:
     """Yield drafts with the right quotes; in the book's words, where it speaks, if those surely answer."""
@@ -22,7 +22,7 @@ async def anchored_drafts(
                 yield one
 
 
-async def within_room(
+async def keep_within_room(
     drafts: AsyncGenerator[Draft], most: int | None, said: Sequence[Sentence]
 ) -> AsyncGenerator[Draft]:
     """Yield drafts while there is room after what was said, with long quotes in pieces.
@@ -35,7 +35,9 @@ async def within_room(
             left = None if most is None else most - sum(len(_ends(one.text)) for one in said)
             if len(draft.text) <= room and (left is None or left > 0):
                 pieces = (
-                    (page, piece) for page, quote in draft.quotes for piece in quotable(quote)
+                    (page, piece)
+                    for page, quote in draft.quotes
+                    for piece in split_for_quotes(quote)
                 )
                 yield replace(_opening(draft, left), quotes=tuple(pieces))
 

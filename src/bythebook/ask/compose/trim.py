@@ -34,7 +34,7 @@ def shorten(text: str, kind: UnitKind, most: int | None = None) -> str:
     return text[: next((place for place in places if place > 0), MOST_CHARACTERS)]
 
 
-def quotable(quote: str) -> Iterator[str]:
+def split_for_quotes(quote: str) -> Iterator[str]:
     """Split a text that is too long for a quote at line, clause or word ends."""
     while len(quote) > MOST_QUOTE:
         cut = max(quote.rfind(mark, 1, MOST_QUOTE) for mark in ("\n", "; ", ", "))

@@ -44,7 +44,7 @@ def merge_duplicates(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     return tuple(best.values())
 
 
-def near_enough(passages: Sequence[Passage], least: float | None) -> tuple[Passage, ...]:
+def keep_near(passages: Sequence[Passage], least: float | None) -> tuple[Passage, ...]:
     """Keep the passages with at least the requested similarity; a selection always has it."""
     if least is None:
         return tuple(passages)

@@ -113,7 +113,7 @@ class _Found:
     read: float  # how well it answers by the model's own reading
 
 
-def _readable(number: int, passage: Passage, reading: PairReading) -> Iterator[_Found]:
+def _iterate_readable(number: int, passage: Passage, reading: PairReading) -> Iterator[_Found]:
     """Yield the units that can be an answer: no bare label, no head of a table, nothing without a word."""
     chunk = passage.chunk
     before, table_head = "", ""
@@ -198,7 +198,7 @@ class Measures:
             for number, (passage, reading) in enumerate(
                 zip(self._passages, self._readings, strict=True)
             )
-            for unit in _readable(number, passage, reading)
+            for unit in _iterate_readable(number, passage, reading)
         ]
         best = sorted(range(len(found)), key=lambda place: -found[place].read)[:MOST_WEIGHED]
         kept = [found[place] for place in sorted(best)]

@@ -45,12 +45,12 @@ async def search_sections(question: Question, ports: AskPorts) -> tuple[FoundSec
     plan = make_plan(question)
     wider = replace(plan, top_k=plan.top_k * _PASSAGES_PER_SECTION, parts=())
     passages = await find_passages(wider, ports)
-    found = [one for one in _distinct(passages) if one.chunk.units][: plan.top_k]
+    found = [one for one in _keep_best(passages) if one.chunk.units][: plan.top_k]
     weights = _Weights(plan.question, found)
     return tuple(_make_section(passage, weights, ports.reader_url) for passage in found)
 
 
-def _distinct(passages: Sequence[Passage]) -> list[Passage]:
+def _keep_best(passages: Sequence[Passage]) -> list[Passage]:
     """Keep the best passage of each section."""
     best: dict[tuple[str, str, tuple[str, ...]], Passage] = {}
     for passage in passages:

@@ -18,7 +18,7 @@ GOOD_FROM, POOR_BELOW = 0.6, 0.3  # mean on that scale
 
 def answer_sources(outcome: Answered) -> tuple[Source, ...]:
     """Return what an answer rests on: cited passages, then other relevant ones, each best first."""
-    relevant = set(_relevant(outcome))
+    relevant = set(_iterate_relevant(outcome))
     sources = [
         Source(passage, bool(cited), tuple(_quotes(passage, cited, outcome.judgement)))
         for passage in outcome.passages
@@ -33,7 +33,7 @@ def retrieval_quality(outcome: Outcome) -> Quality:
     if isinstance(outcome, Answered):
         relevant = [source.passage for source in answer_sources(outcome)]
     else:
-        relevant = list(_relevant(outcome))
+        relevant = list(_iterate_relevant(outcome))
     scores = [on_scale(passage.relevance, ASK_BOUNDARY) for passage in relevant]
     mean = sum(scores) / len(scores) if scores else 0.0
     if answered and len(scores) > 1 and mean >= GOOD_FROM:
@@ -41,7 +41,7 @@ def retrieval_quality(outcome: Outcome) -> Quality:
     return "Partial" if answered or mean >= POOR_BELOW else "Poor"
 
 
-def _relevant(outcome: Outcome) -> Iterator[Passage]:
+def _iterate_relevant(outcome: Outcome) -> Iterator[Passage]:
     judgement = outcome.judgement
     chances = [judgement.answerable * one for one in judgement.supports]
     for place, passage in enumerate(outcome.passages):

@@ -51,7 +51,7 @@ class Facts:
         dotless = re.sub(r"\b([A-Z])\.(?=[A-Z]\b|\s|$|\W)", r"\1", self._text)
         self._acronyms = frozenset(re.findall(r"\b[A-Z]{2,}\b", dotless))
 
-    def missing(self, sentence: str) -> list[str]:
+    def find_missing(self, sentence: str) -> list[str]:
         """Return the numbers, names and identifiers of a sentence that are not in the passages."""
         codes = [code for code in identifiers(sentence) if not self._has_code(code)]
         absent = [sentence[n.start : n.end] for n in numbers(sentence) if not self._has_number(n)]
@@ -61,7 +61,7 @@ class Facts:
 
     def has_name(self, name: str) -> bool:
         """Return True if a name is in the passages, at most with another ending."""
-        plain = _simple(name)
+        plain = _simplify(name)
         if plain in self._words or plain.replace("-", "") in self._words:
             return True
         parts = plain.split("-")
@@ -149,7 +149,7 @@ def _opens_as_name(text: str, match: re.Match[str]) -> bool:
 
 def _words(text: str) -> Iterator[str]:
     for match in _NAME_WORD.finditer(text):
-        plain = _simple(match.group())
+        plain = _simplify(match.group())
         yield plain
         if "-" in plain:
             yield from plain.split("-")
@@ -158,7 +158,7 @@ def _words(text: str) -> Iterator[str]:
         yield dotted.replace(".", "").lower()
 
 
-def _simple(word: str) -> str:
+def _simplify(word: str) -> str:
     """Remove a word's case, accents and possessive."""
     word = re.sub(r"['’]s?$", "", word.replace("’", "'").removesuffix("'s"))
     letters = unicodedata.normalize("NFKD", word.casefold())

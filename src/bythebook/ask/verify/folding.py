@@ -29,7 +29,7 @@ def fold(text: str) -> Folded:
     letters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
-        for letter in _plain(character):
+        for letter in _fold_character(character):
             if letter == " " and (not letters or letters[-1] == " "):
                 continue
             letters.append(letter)
@@ -62,13 +62,13 @@ def without_hyphens(folded: Folded) -> Folded:
 
 
 @lru_cache(maxsize=4096)
-def _plain(character: str) -> str:
+def _fold_character(character: str) -> str:
     """Return the plain form of a character: nothing, itself, or several letters."""
     letters = unicodedata.normalize("NFKD", character.translate(_ALIKE)).translate(_ALIKE)
-    return "".join(map(_simple, letters))
+    return "".join(map(_simplify, letters))
 
 
-def _simple(letter: str) -> str:
+def _simplify(letter: str) -> str:
     if letter.isspace():
         return " "
     if letter == "⁄":

@@ -38,7 +38,7 @@ def is_lifted(text: str, said: Iterable[str]) -> bool:
             continue
         outright, framed = (
             len(wanted.intersection(words_of(part))) >= TAKEN * len(wanted)
-            for part in _parted(sentence)
+            for part in _split_framing(sentence)
         )
         if outright or words[:_OPENING] == opening:
             return False
@@ -46,7 +46,7 @@ def is_lifted(text: str, said: Iterable[str]) -> bool:
     return lifted
 
 
-def _parted(sentence: str) -> tuple[str, str]:
+def _split_framing(sentence: str) -> tuple[str, str]:
     """Part what a sentence says outright from what it frames; an order to the answerer frames all."""
     if flags(sentence):
         return "", sentence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from bythebook.ask.verify.quotes import Page
+from bythebook.ask.verify.quotes import QuotedPassage
 
 ALTERED_FROM = 0.6  # of a quote's words in their order: so much is no chance
 LEAST_PART = 3  # words that stand somewhere on purpose
@@ -20,10 +20,10 @@ _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WordRun:
     """A run of words of a page."""
 
-    page: Page
+    page: QuotedPassage
     start: int  # in the page's text
     end: int
 
@@ -39,7 +39,7 @@ def words_of(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-def is_altered(quote: str, pages: Sequence[Page]) -> bool:
+def is_altered(quote: str, pages: Sequence[QuotedPassage]) -> bool:
     """Say whether a page has most of a quote's words, in order and close together."""
     words = words_of(quote)[:_MOST_WORDS]
     return any(_share(words, words_of(page.text)) >= ALTERED_FROM for page in pages)
@@ -65,11 +65,11 @@ def _share(quote: list[str], page: list[str]) -> float:
     return sum(block.size for block in same) / len(quote)
 
 
-def parts_of(text: str, pages: Sequence[Page]) -> list[Part]:
+def parts_of(text: str, pages: Sequence[QuotedPassage]) -> list[WordRun]:
     """Cut a text into the longest runs of words that stand in the pages; nothing if some do not."""
     words = _WORD.findall(text)
     texts = [_Words(page) for page in pages]
-    parts: list[Part] = []
+    parts: list[WordRun] = []
     at = 0
     while at < len(words) and len(parts) < _MOST_PARTS:
         length, part = max(
@@ -84,22 +84,22 @@ def parts_of(text: str, pages: Sequence[Page]) -> list[Part]:
     return parts if at >= len(words) else []
 
 
-def is_stitched(text: str, pages: Sequence[Page]) -> bool:
+def is_stitched(text: str, pages: Sequence[QuotedPassage]) -> bool:
     """Say whether a text joins words of two places, that no sentence of the pages has together."""
     parts = parts_of(text, pages)
     if len(parts) < 2 or all(part.is_whole for part in parts):
         return False
-    return any(not _together(*pair) for pair in pairwise(parts))
+    return any(not _are_together(*pair) for pair in pairwise(parts))
 
 
-def is_stitched_over(pieces: Sequence[str], pages: Sequence[Page]) -> bool:
+def is_stitched_over(pieces: Sequence[str], pages: Sequence[QuotedPassage]) -> bool:
     """Say whether pieces that a text shows gaps between stand in the pages, but not on one of them."""
     return len(pieces) > 1 and all(
         any(page.find_pieces((piece,)) for page in pages) for piece in pieces
     )
 
 
-def _together(first: Part, second: Part) -> bool:
+def _are_together(first: WordRun, second: WordRun) -> bool:
     if first.page is not second.page or second.start < first.end:
         return False
     return not _SENTENCE_END.search(first.page.text[first.end : second.start])
@@ -108,12 +108,12 @@ def _together(first: Part, second: Part) -> bool:
 class _Words:
     """The words of a page as one text, to find runs of them in."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: QuotedPassage) -> None:
         self._page = page
         self._spans = [match.span() for match in _WORD.finditer(page.text)]
         self._joined = f" {' '.join(page.text[start:end] for start, end in self._spans)} "
 
-    def longest(self, words: list[str]) -> tuple[int, Part | None]:
+    def longest(self, words: list[str]) -> tuple[int, WordRun | None]:
         """Give how many of the first words stand here in a row, and where."""
         some, most = 0, len(words)
         while some < most:
@@ -126,7 +126,7 @@ class _Words:
             return 0, None
         at = self._joined.find(f" {' '.join(words[:some])} ")
         first = self._joined.count(" ", 0, at)
-        return some, Part(self._page, self._spans[first][0], self._spans[first + some - 1][1])
+        return some, WordRun(self._page, self._spans[first][0], self._spans[first + some - 1][1])
 
 
 def sentences_like(text: str, sentences: Iterator[str]) -> tuple[str, float]:

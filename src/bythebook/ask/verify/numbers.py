@@ -92,7 +92,7 @@ def numbers(text: str) -> list[Number]:
         here, after = found[place], found[place + 1]
         if _RANGE.fullmatch(text[here.end : after.start]):
             found[place] = _in_range(here, after)
-            found[place + 1] = _going_on(here, after)
+            found[place + 1] = _complete_range(here, after)
     return found
 
 
@@ -156,17 +156,19 @@ def _values(match: re.Match[str], scale: int) -> set[str]:
     figures = re.sub(r"[,\u00a0\u202f]", "", match["figures"])
     if ":" in figures or figures.count(".") > 1 or len(figures) > _MOST_DIGITS:
         return {figures}
-    values = {_plain(Decimal(figures))}
+    values = {_format_plain(Decimal(figures))}
     if scale == 1 and re.fullmatch(r"\d{1,3}\.\d{3}", figures):  # a thousand, in some books
-        values.add(_plain(Decimal(figures.replace(".", ""))))
+        values.add(_format_plain(Decimal(figures.replace(".", ""))))
     return values
 
 
 def _times(value: str, scale: int) -> str:
-    return _plain(Decimal(value) * scale) if scale > 1 and _DECIMAL.fullmatch(value) else value
+    return (
+        _format_plain(Decimal(value) * scale) if scale > 1 and _DECIMAL.fullmatch(value) else value
+    )
 
 
-def _plain(value: Decimal) -> str:
+def _format_plain(value: Decimal) -> str:
     return format(value.normalize(), "f")
 
 
@@ -176,7 +178,7 @@ def _in_range(number: Number, following: Number) -> Number:
     return replace(number, values=number.values | scaled, unit=number.unit or following.unit)
 
 
-def _going_on(number: Number, following: Number) -> Number:
+def _complete_range(number: Number, following: Number) -> Number:
     """Complete the second of two years or days: 2018-19, May 3 to 5."""
     years = [value for value in number.values if re.fullmatch(r"[12]\d{3}", value)]
     short = [value for value in following.values if re.fullmatch(r"\d\d", value)]

@@ -23,7 +23,7 @@ _WITHIN = tuple(
 _MOST_TRIES = 32  # occurrences of a quote that are tried, to find one in whole words
 
 
-class Page:
+class QuotedPassage:
     """A passage to find quotes in, folded once and only if an exact search fails."""
 
     def __init__(self, passage: Passage) -> None:
@@ -101,16 +101,16 @@ class Pages:
     """The passages that an answer may cite."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
-        self._pages = {key(passage): Page(passage) for passage in passages}
+        self._pages = {key(passage): QuotedPassage(passage) for passage in passages}
 
-    def __iter__(self) -> Iterator[Page]:
+    def __iter__(self) -> Iterator[QuotedPassage]:
         return iter(self._pages.values())
 
-    def page_of(self, passage: Passage) -> Page | None:
+    def page_of(self, passage: Passage) -> QuotedPassage | None:
         """Return the page of a passage; None for a passage that the answer may not cite."""
         return self._pages.get(key(passage))
 
-    def holding(self, quote: str) -> tuple[Page, tuple[Span, ...]] | None:
+    def find_page(self, quote: str) -> tuple[QuotedPassage, tuple[Span, ...]] | None:
         """Return the first page that has a quote in whole words, and where."""
         for page in self:
             spans = page.find(quote)

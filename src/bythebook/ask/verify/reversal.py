@@ -65,13 +65,13 @@ def difference(
         return None
     changes = _changes(said, sentence)
     known = frozenset(name for one in (said, *cited) for name in names(one))
-    if any(_exchanged(*change, known) for change in changes) or _swaps(said, sentence):
+    if any(_exchanges(*change, known) for change in changes) or _swaps(said, sentence):
         return "contradicted"
     old, new = words_of(said), words_of(sentence)
     negates = _negations(old) != _negations(new) and any(starmap(_negates, changes))
     if negates or any(starmap(_opposes, changes)):
         return "contradicted"
-    stronger = (set(new) - set(old)) & _ABSOLUTES or any(_hedged(*one, new) for one in changes)
+    stronger = (set(new) - set(old)) & _ABSOLUTES or any(_drops_hedge(*one, new) for one in changes)
     return "unsupported" if likeness >= ALL_BUT and stronger else None
 
 
@@ -86,7 +86,7 @@ Change = tuple[
 
 
 def _changes(said: str, sentence: str) -> list[Change]:
-    before, after = _cased(said), _cased(sentence)
+    before, after = _split_words(said), _split_words(sentence)
     folded = SequenceMatcher(
         None, [w.casefold() for w in before], [w.casefold() for w in after], autojunk=False
     )
@@ -95,29 +95,29 @@ def _changes(said: str, sentence: str) -> list[Change]:
     ]
 
 
-def _cased(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return re.findall(r"\w+(?:[.,:]\d+)*", text)
 
 
 def _negates(before: list[str], after: list[str]) -> bool:
-    negated = _negations(_folded(after)) % 2 != _negations(_folded(before)) % 2
+    negated = _negations(_fold(after)) % 2 != _negations(_fold(before)) % 2
     return negated and len(before) <= _SMALL
 
 
 def _opposes(before: list[str], after: list[str]) -> bool:
-    new = set(_folded(after))
+    new = set(_fold(after))
     return len(before) <= _SMALL and any(
-        _OPPOSITES.get(word, frozenset()) & new for word in _folded(before)
+        _OPPOSITES.get(word, frozenset()) & new for word in _fold(before)
     )
 
 
-def _hedged(before: list[str], after: list[str], new: list[str]) -> bool:
+def _drops_hedge(before: list[str], after: list[str], new: list[str]) -> bool:
     """Say whether a change leaves out a "usually" that stands nowhere else."""
-    dropped = (set(_folded(before)) & _HEDGES) - set(new)
-    return bool(dropped) and len(before) <= _SMALL and not set(_folded(after)) & _HEDGES
+    dropped = (set(_fold(before)) & _HEDGES) - set(new)
+    return bool(dropped) and len(before) <= _SMALL and not set(_fold(after)) & _HEDGES
 
 
-def _folded(words: Sequence[str]) -> list[str]:
+def _fold(words: Sequence[str]) -> list[str]:
     return [word.casefold() for word in words]
 
 
@@ -125,7 +125,7 @@ def _negations(words: Sequence[str]) -> int:
     return sum(word in _NEGATIONS for word in words)
 
 
-def _exchanged(before: list[str], after: list[str], known: frozenset[str]) -> bool:
+def _exchanges(before: list[str], after: list[str], known: frozenset[str]) -> bool:
     """Say whether a number, a unit or a name was put for another."""
     if max(len(before), len(after)) > _SMALL:
         return False
@@ -136,8 +136,8 @@ def _exchanged(before: list[str], after: list[str], known: frozenset[str]) -> bo
     measures = _measures(before), _measures(after)
     if all(measures):
         return not measures[0] & measures[1]
-    named = [word for word in _named(before) if word in known or not word.istitle()]
-    others = _named(after)
+    named = [word for word in _find_names(before) if word in known or not word.istitle()]
+    others = _find_names(after)
     return bool(named and others) and not any(
         one[:_STEM] == other[:_STEM] for one in named for other in others
     )
@@ -147,7 +147,7 @@ def _measures(words: Sequence[str]) -> set[str]:
     return {unit for word in words if (unit := counts(word))}
 
 
-def _named(words: Sequence[str]) -> set[str]:
+def _find_names(words: Sequence[str]) -> set[str]:
     """Give names, and identifiers as far as one word shows that it is one."""
     return {
         word

@@ -8,7 +8,7 @@ from itertools import accumulate
 from bythebook.ask.verify.facts import Facts
 from bythebook.ask.verify.framing import is_lifted
 from bythebook.ask.verify.likeness import is_altered, is_stitched, is_stitched_over
-from bythebook.ask.verify.quotes import ELLIPSIS, Page, Pages, Span, cuts_word, pieces_of
+from bythebook.ask.verify.quotes import ELLIPSIS, Pages, QuotedPassage, Span, cuts_word, pieces_of
 from bythebook.ask.verify.reversal import difference, is_about
 from bythebook.ask.verify.strangers import is_strange
 from bythebook.domain.answers import Citation, Draft, Fault, FaultKind, Passage, Sentence
@@ -48,7 +48,7 @@ async def verify(
 
 def locate(passage: Passage, quote: str) -> Citation | None:
     """Return a quote's exact place in its passage, found exactly or ignoring typography."""
-    page = Page(passage)
+    page = QuotedPassage(passage)
     spans = page.find(quote)
     return page.cite(spans[0]) if spans else None
 
@@ -95,7 +95,7 @@ async def _find_fault(
     return "stitched" if is_stitched(text, cited) else "unsupported"
 
 
-async def _is_supported(text: str, cited: Sequence[Page], support: Support) -> bool:
+async def _is_supported(text: str, cited: Sequence[QuotedPassage], support: Support) -> bool:
     """Return True if the pages support the whole text and each sentence of it."""
     passages = [page.passage for page in cited]
     parts = list(_parts(text))
@@ -105,12 +105,12 @@ async def _is_supported(text: str, cited: Sequence[Page], support: Support) -> b
     return True
 
 
-def _find_contradiction(text: str, cited: Sequence[Page]) -> FaultKind | None:
+def _find_contradiction(text: str, cited: Sequence[QuotedPassage]) -> FaultKind | None:
     """Return what contradicts a paraphrase, before the model is asked whether it is supported."""
     said = [_without_mark(sentence) for sentence in _all_sentences(cited)]
     if turned := difference(text, said):
         return turned
-    if Facts(page.passage.chunk.context for page in cited).missing(text):
+    if Facts(page.passage.chunk.context for page in cited).find_missing(text):
         return "contradicted" if is_about(text, said) else "unsupported"
     stitched = ELLIPSIS in text and is_stitched_over(pieces_of(text), cited)
     return "stitched" if stitched else None
@@ -121,7 +121,7 @@ def _without_mark(sentence: str) -> str:
     return _LIST_MARK.sub("", sentence)
 
 
-def _all_sentences(cited: Sequence[Page]) -> Iterator[str]:
+def _all_sentences(cited: Sequence[QuotedPassage]) -> Iterator[str]:
     """Yield the sentences of the cited pages."""
     for page in cited:
         yield from (page.text[start:end] for start, end in split_sentences(page.text))
@@ -134,13 +134,13 @@ def _parts(text: str) -> Iterator[str]:
 
 def _locate_quotes(draft: Draft, pages: Pages) -> tuple[tuple[Citation, ...], list[FaultKind]]:
     """Find the quotes of a draft, in order where possible, and their faults."""
-    found: list[tuple[Page, Span]] = []
+    found: list[tuple[QuotedPassage, Span]] = []
     faults: list[FaultKind] = []
     for passage, quote in draft.quotes:
         page = pages.page_of(passage)
         after = max((span[1] for other, span in found if other is page), default=0)
         spans = page.find(quote, after) if page else ()
-        if not spans and (elsewhere := pages.holding(quote)):
+        if not spans and (elsewhere := pages.find_page(quote)):
             page, spans = elsewhere
             faults.append("misattributed")
         if page is None or not spans:
@@ -161,7 +161,9 @@ def _classify_missing_quote(quote: str, pages: Pages) -> FaultKind:
     return "altered_quote" if is_altered(quote, every) else "fabricated"
 
 
-def _in_whole_words(page: Page, span: Span, found: Sequence[tuple[Page, Span]]) -> bool:
+def _in_whole_words(
+    page: QuotedPassage, span: Span, found: Sequence[tuple[QuotedPassage, Span]]
+) -> bool:
     """Return True if a quote cuts no word, or another quote continues there."""
     joined = {edge for other, near in found if other is page and near != span for edge in near}
     return all(edge in joined or not cuts_word(page.text, edge) for edge in span)
@@ -176,7 +178,7 @@ def _one_of_each(citations: Sequence[Citation]) -> list[Citation]:
     return first
 
 
-def _is_verbatim(text: str, page: Page, uncovered: Sequence[int]) -> bool:
+def _is_verbatim(text: str, page: QuotedPassage, uncovered: Sequence[int]) -> bool:
     """Return True if a sentence is a page's own quoted words, at most visibly trimmed."""
     bodies = [part.strip() for part in text.split(ELLIPSIS) if part.strip()]
     after = 0
@@ -190,7 +192,9 @@ def _is_verbatim(text: str, page: Page, uncovered: Sequence[int]) -> bool:
     return True
 
 
-def _find_exact_span(body: str, page: Page, uncovered: Sequence[int], after: int) -> Span | None:
+def _find_exact_span(
+    body: str, page: QuotedPassage, uncovered: Sequence[int], after: int
+) -> Span | None:
     """Find words exactly, after a place, in whole words and completely quoted."""
     at = page.text.find(body, after)
     for _ in range(_MOST_TRIES):
@@ -204,14 +208,14 @@ def _find_exact_span(body: str, page: Page, uncovered: Sequence[int], after: int
     return None
 
 
-def _find_folded_span(body: str, page: Page, after: int) -> Span | None:
+def _find_folded_span(body: str, page: QuotedPassage, after: int) -> Span | None:
     """Find words ignoring typography, after a place and in whole words."""
     span = page.find_whole(body, after)
     whole = span and span[0] >= after and not any(cuts_word(page.text, edge) for edge in span)
     return span if whole else None
 
 
-def _count_uncovered(page: Page, citations: Sequence[Citation]) -> list[int]:
+def _count_uncovered(page: QuotedPassage, citations: Sequence[Citation]) -> list[int]:
     """Count, up to each place of a page, the letters that are not quoted."""
     start = page.passage.chunk.char_start
     bare = [not letter.isspace() for letter in page.text]

@@ -25,8 +25,8 @@ from bythebook.errors import DamagedBook, InputError, RecordsFailed, RecordsOutd
 from bythebook.http.app import create_app
 from bythebook.http.wire.server import make_server
 from bythebook.ingest.pipeline import IngestOrder, ingest
-from bythebook.operate.first_key import provide_first_key, read_first_key
-from bythebook.operate.keyring import KeyRing
+from bythebook.operate.access.first_key import provide_first_key, read_first_key
+from bythebook.operate.access.keyring import KeyRing
 from bythebook.operate.soundness import find_damaged
 from bythebook.settings import Settings, load_settings, without_brackets
 

@@ -79,7 +79,7 @@ class _Crew:
         self._share = share
         self._number = number
         self._workers: list[_Worker] = []
-        self._leaving: list[_Worker] = []  # told to end
+        self._leaving: list[_Worker] = []  # asked to end
         self._to_replace: list[_Worker] = []  # once their successor is ready
         self._failed = 0
 

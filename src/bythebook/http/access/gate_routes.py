@@ -16,8 +16,8 @@ from bythebook.http.access.page_origin import is_from_another_site
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.draining import Draining
 from bythebook.http.wire.leaving import work_while_connected
+from bythebook.operate.access.gate import Gate
 from bythebook.operate.answer_queue import AnswerQueue
-from bythebook.operate.gate import Gate
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _OTHER_SITE = (

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bythebook.errors import Forbidden, RecordsFailed
 from bythebook.http.contracts import health
-from bythebook.operate.keyring import KeyRing
+from bythebook.operate.access.keyring import KeyRing
 
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"\[(?P<v6>[^\]]+)\](?::\d+)?|(?P<name>[^:\[\]]+)(?::\d+)?")

@@ -13,11 +13,11 @@ def csv_lines(rows: Iterable[Sequence[Cell]]) -> str:
     """Write rows, each ended by CRLF; text is made harmless, numbers stay numbers."""
     lines = io.StringIO(newline="")
     writer = csv.writer(lines, lineterminator="\r\n")
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    writer.writerows([_defuse_formula(cell) for cell in row] for row in rows)
     return lines.getvalue()
 
 
-def _harmless(cell: Cell) -> Cell:
+def _defuse_formula(cell: Cell) -> Cell:
     """Put an apostrophe before text that would run as a formula; spreadsheets then show it as text."""
     if not isinstance(cell, str):
         return cell

@@ -53,7 +53,7 @@ def write_unanswered_rows(found: UnansweredModel) -> Iterator[Row]:
     )  # fmt: skip
     for group in found.groups:
         book = group.nearest.book_id if group.nearest else None
-        near = (book, *_near(group.nearest))
+        near = (book, *_nearest_cells(group.nearest))
         wordings = " | ".join(group.wordings)
         yield (group.question, group.times, group.last_asked.isoformat(), wordings, *near)
 
@@ -101,9 +101,9 @@ def write_question_row(one: QuestionModel) -> Row:
     said = None if one.helpful is None else ("yes" if one.helpful else "no")
     return (
         one.asked_at.isoformat(), one.question, one.book_id, one.contract, one.mode, one.status,
-        one.refusal_type, one.score, one.took_ms, cited, *_near(one.nearest), said, one.reason,
+        one.refusal_type, one.score, one.took_ms, cited, *_nearest_cells(one.nearest), said, one.reason,
     )  # fmt: skip
 
 
-def _near(nearest: NearModel | None) -> tuple[Cell, Cell, Cell]:
+def _nearest_cells(nearest: NearModel | None) -> tuple[Cell, Cell, Cell]:
     return (nearest.chapter, nearest.section, nearest.url) if nearest else (None, None, None)

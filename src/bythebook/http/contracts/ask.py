@@ -19,7 +19,7 @@ from bythebook.http.contracts.fields import (
     to_nearest,
     write_full_answer,
 )
-from bythebook.http.contracts.incoming import incoming_question
+from bythebook.http.contracts.incoming import make_incoming_question
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.problems import Problem, ProblemKind, failures
 from bythebook.operate.answerer import Answerer
@@ -120,7 +120,7 @@ def ask_router(answerer: Answerer) -> APIRouter:
     async def ask(request: Request, body: AskRequest) -> AskResponse:
         """Answer in one to five sentences, with the chunks and their words that show why."""
         return to_response(
-            await answerer.collect(incoming_question(request, "ask", to_question(body)))
+            await answerer.collect(make_incoming_question(request, "ask", to_question(body)))
         )
 
     return router

@@ -26,7 +26,7 @@ from bythebook.http.contracts.chat_models import (
     RetrievalEvent,
 )
 from bythebook.http.contracts.chat_replies import to_content, to_response, to_retrieval, to_thread
-from bythebook.http.contracts.incoming import incoming_question
+from bythebook.http.contracts.incoming import make_incoming_question
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.draining import Draining
 from bythebook.http.wire.problems import Problem, ProblemKind, failures
@@ -128,7 +128,7 @@ async def _read_message(request: Request, body: ChatRequest, library: Library) -
     session_id = context_of(request).session_id = body.session_id or uuid.uuid4()
     await admit_session(request, body.session_id)
     question = await to_question(body, library, context_of(request).caller.readable)
-    return incoming_question(
+    return make_incoming_question(
         request,
         "chat",
         question,

@@ -45,7 +45,7 @@ ErrorName = Literal[
 ]
 
 
-def _keepable(metadata: dict[str, Any]) -> dict[str, Any]:
+def _require_storable(metadata: dict[str, Any]) -> dict[str, Any]:
     """Raise ValueError unless every database can store the value as JSON."""
     try:
         written = json.dumps(metadata, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -107,7 +107,7 @@ class ChatRequest(BaseModel):
         description="Where the answer may come from: the selection (the default where there is "
         "one), the section it stands in, or the book.",
     )
-    metadata: Annotated[dict[str, JsonValue], AfterValidator(_keepable)] | None = Field(
+    metadata: Annotated[dict[str, JsonValue], AfterValidator(_require_storable)] | None = Field(
         None, description="Kept with the conversation, as user_id and tags; up to 2 KB of JSON."
     )
     book: BookId | None = Field(

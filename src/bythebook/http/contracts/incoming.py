@@ -11,7 +11,7 @@ from bythebook.http.wire.context import context_of
 from bythebook.operate.incoming_question import IncomingQuestion
 
 
-def incoming_question(
+def make_incoming_question(
     request: Request,
     contract: ContractName,
     question: Question,

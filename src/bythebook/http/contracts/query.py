@@ -24,7 +24,7 @@ from bythebook.http.contracts.fields import (
     to_nearest,
     write_full_answer,
 )
-from bythebook.http.contracts.incoming import incoming_question
+from bythebook.http.contracts.incoming import make_incoming_question
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.problems import Problem, ProblemKind, failures
 from bythebook.operate.answerer import Answerer
@@ -191,7 +191,9 @@ def query_router(answerer: Answerer, reader_url: str) -> APIRouter:
         """Answer a question from the book, or refuse with a type."""
         context_of(request).session_id = body.session_id
         await admit_session(request, body.session_id)
-        asked = incoming_question(request, "query", to_question(body), session_id=body.session_id)
+        asked = make_incoming_question(
+            request, "query", to_question(body), session_id=body.session_id
+        )
         outcome = await answerer.collect(asked)
         return to_response(outcome, reader_url, _metadata(request, len(outcome.passages)))
 

@@ -23,7 +23,7 @@ from bythebook.domain.questions import Question, Scope
 from bythebook.errors import InputError, UnknownBook, UnknownDocument
 from bythebook.http.access.gate_routes import QuestionRoute
 from bythebook.http.contracts.fields import PLAIN, BookId, write_full_answer
-from bythebook.http.contracts.incoming import incoming_question
+from bythebook.http.contracts.incoming import make_incoming_question
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.problems import Problem, ProblemKind, failures
 from bythebook.operate.answerer import Answerer
@@ -134,7 +134,7 @@ def rag_router(answerer: Answerer, models: Sequence[str]) -> APIRouter:
         """Answer a question in few sentences, with the pages that say so."""
         context_of(request).question = body.query
         _require_model(body.model, models)
-        incoming = incoming_question(request, "rag", to_question(body))
+        incoming = make_incoming_question(request, "rag", to_question(body))
         if is_greeting(body.query):
             return _welcome(body.query, answerer.greet(incoming))
         outcome = await answerer.collect(incoming)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from bythebook.domain.books import Book, Document
 from bythebook.errors import UnknownBook, UnknownDocument
-from bythebook.http.mcp_api.tools import BookTools, Call
+from bythebook.http.mcp_api.tools import BookTools, ToolCall
 
 SCHEME = "book://"
 BOOK_TEMPLATE = SCHEME + "{book}"
@@ -29,7 +29,7 @@ class BookResource:
 
 
 async def list_resources(
-    tools: BookTools, call: Call, start: int
+    tools: BookTools, call: ToolCall, start: int
 ) -> tuple[Sequence[BookResource], int | None]:
     """List books and their pages from a place on, and where the next list begins."""
     books = await tools.books(call)
@@ -40,7 +40,7 @@ async def list_resources(
     return every[start:following], following if following < len(every) else None
 
 
-def _of_book(tools: BookTools, book: Book, call: Call) -> Iterator[BookResource]:
+def _of_book(tools: BookTools, book: Book, call: ToolCall) -> Iterator[BookResource]:
     yield BookResource(
         SCHEME + book.book_id, book.title, "The contents of the book, with its pages.", MARKDOWN
     )
@@ -57,7 +57,7 @@ def _page_uri(book_id: str, document: Document) -> str:
     return f"{SCHEME}{book_id}/{percent(document.document_id)}"
 
 
-def read_resource(tools: BookTools, uri: str, call: Call) -> tuple[str, str]:
+def read_resource(tools: BookTools, uri: str, call: ToolCall) -> tuple[str, str]:
     """Return the text of a resource and its type, or raise UnknownBook or UnknownDocument."""
     if not uri.startswith(SCHEME):
         raise UnknownDocument(f"Resources begin with {SCHEME}.")

@@ -23,7 +23,7 @@ from bythebook.http.mcp_api.shapes import (
     SearchResult,
     SectionText,
 )
-from bythebook.http.mcp_api.tools import BookTools, Call, Told
+from bythebook.http.mcp_api.tools import BookTools, ToolCall, ToolReply
 from bythebook.http.wire.context import context_of
 from bythebook.http.wire.problems import field_message, problem_of
 from bythebook.operate.answerer import Answerer
@@ -42,7 +42,7 @@ class _ToolEntry:
     description: str
     arguments: type[BaseModel]
     result: type[BaseModel]
-    run: Callable[[Any, Call], Awaitable[Told[Any]]]
+    run: Callable[[Any, ToolCall], Awaitable[ToolReply[Any]]]
 
     def describe(self, name: str) -> types.Tool:
         return types.Tool(
@@ -93,14 +93,14 @@ def _tool_handlers(tools: BookTools) -> dict[str, Any]:
             raise MCPError(types.INVALID_PARAMS, f"There is no such tool: {', '.join(entries)}.")
         try:
             given = entry.arguments.model_validate(params.arguments or {})
-            told = await entry.run(given, _call_of(context))
+            reply = await entry.run(given, _call_of(context))
         except ValidationError as error:
-            return _failed(InputError(" ".join(map(_said, error.errors()))))
+            return _make_failure(InputError(" ".join(map(_describe_error, error.errors()))))
         except ByTheBookError as error:
-            return _failed(error)
+            return _make_failure(error)
         return types.CallToolResult(
-            content=[types.TextContent(text=told.text)],
-            structured_content=told.result.model_dump(mode="json"),
+            content=[types.TextContent(text=reply.text)],
+            structured_content=reply.result.model_dump(mode="json"),
         )
 
     schemas = {tool.name: tool.input_schema for tool in described}
@@ -111,12 +111,12 @@ def _tool_handlers(tools: BookTools) -> dict[str, Any]:
     }
 
 
-def _said(error: Mapping[str, Any]) -> str:
+def _describe_error(error: Mapping[str, Any]) -> str:
     place = error["loc"] or ("arguments",)
     return field_message({**error, "loc": place})
 
 
-def _failed(error: ByTheBookError) -> types.CallToolResult:
+def _make_failure(error: ByTheBookError) -> types.CallToolResult:
     """Tell the model what went wrong, in a result that it can read, and when to try again."""
     problem = problem_of(error)
     message, wait = problem.message, problem.retry_after
@@ -128,12 +128,18 @@ def _failed(error: ByTheBookError) -> types.CallToolResult:
     )
 
 
-def _call_of(context: _Context) -> Call:
+def _call_of(context: _Context) -> ToolCall:
     """Return who calls: the request's caller, or this machine's user where there is no request."""
     if context.request is None:
-        return Call()
+        return ToolCall()
     known = context_of(context.request)
-    return Call(known.caller, known.request_id)
+    return ToolCall(known.caller, known.request_id)
+
+
+def _describe_resource(one: resources.BookResource) -> types.Resource:
+    return types.Resource(
+        uri=one.uri, name=one.name, description=one.description, mime_type=one.mime_type
+    )
 
 
 def _resource_handlers(tools: BookTools) -> dict[str, Any]:
@@ -145,15 +151,7 @@ def _resource_handlers(tools: BookTools) -> dict[str, Any]:
             raise MCPError(types.INVALID_PARAMS, "cursor: not one that this server gave.")
         found, following = await resources.list_resources(tools, _call_of(context), int(cursor))
         return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=one.uri,
-                    name=one.name,
-                    description=one.description,
-                    mime_type=one.mime_type,
-                )
-                for one in found
-            ],
+            resources=[_describe_resource(one) for one in found],
             next_cursor=None if following is None else str(following),
         )
 

@@ -1,4 +1,4 @@
-"""What assistants are told: how to use the tools, and prompts for study."""
+"""Texts for assistants: how to use the tools, and prompts for study."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

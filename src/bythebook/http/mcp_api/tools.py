@@ -39,7 +39,7 @@ _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """Who calls a tool, and under which id."""
 
     caller: Caller = field(default_factory=Caller)
@@ -47,7 +47,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Generic[_Result]):
+class ToolReply(Generic[_Result]):
     """What a tool gives: for programs, and as text."""
 
     result: _Result
@@ -61,7 +61,7 @@ class BookTools:
         self._answerer = answerer
         self._ports = answerer.ports
 
-    async def ask(self, given: AskArguments, call: Call) -> Told[AskResult]:
+    async def ask(self, given: AskArguments, call: ToolCall) -> ToolReply[AskResult]:
         """Answer a question, or refuse by type."""
         scope = Scope(given.book, readable=call.caller.readable)
         question = Question(given.question, scope)
@@ -69,7 +69,7 @@ class BookTools:
             IncomingQuestion(question, "mcp", call.request_id, call.caller)
         )
         if isinstance(outcome, Answered):
-            return self._tell_answer(outcome, call)
+            return self._make_answer(outcome, call)
         result = AskResult(
             status="refused",
             refusal_type=outcome.refusal_type,
@@ -77,9 +77,9 @@ class BookTools:
             nearest_sections=[_near(near) for near in outcome.nearest_sections],
             request_id=call.request_id,
         )
-        return Told(result, refusal_text(outcome))
+        return ToolReply(result, refusal_text(outcome))
 
-    def _tell_answer(self, outcome: Answered, call: Call) -> Told[AskResult]:
+    def _make_answer(self, outcome: Answered, call: ToolCall) -> ToolReply[AskResult]:
         written = FootnotedText(self._ports.reader_url)
         written.open(outcome.disclaimer)
         for sentence in outcome.sentences:
@@ -93,9 +93,9 @@ class BookTools:
             disclaimer=outcome.disclaimer,
             request_id=call.request_id,
         )
-        return Told(result, written.text)
+        return ToolReply(result, written.text)
 
-    async def search(self, given: SearchArguments, call: Call) -> Told[SearchResult]:
+    async def search(self, given: SearchArguments, call: ToolCall) -> ToolReply[SearchResult]:
         """Find the nearest sections."""
         scope = Scope(given.book, readable=call.caller.readable)
         found = await search_sections(Question(given.query, scope, given.limit), self._ports)
@@ -105,9 +105,9 @@ class BookTools:
             f"  book={one.book} document_id={one.document_id} char_start={one.char_start}"
             for one in places
         ]
-        return Told(SearchResult(sections=places), "\n".join(lines) or "Nothing was found.")
+        return ToolReply(SearchResult(sections=places), "\n".join(lines) or "Nothing was found.")
 
-    async def read(self, given: ReadArguments, call: Call) -> Told[SectionText]:
+    async def read(self, given: ReadArguments, call: ToolCall) -> ToolReply[SectionText]:
         """Give the exact text of a section."""
         document = await asyncio.to_thread(self.document, given.book, given.document_id, call)
         text = document.text
@@ -128,15 +128,15 @@ class BookTools:
             next_char_start=_next_start(document, end),
             link=self._page_link(given.book, document),
         )
-        return Told(result, result.text)
+        return ToolReply(result, result.text)
 
-    async def list(self, _given: ListArguments, call: Call) -> Told[BookList]:
+    async def list(self, _given: ListArguments, call: ToolCall) -> ToolReply[BookList]:
         """List the books that the caller may read."""
         entries = [self._entry(book) for book in await self.books(call)]
         lines = [f"- {one.book}: {one.title}, {one.pages} pages, {one.link}" for one in entries]
-        return Told(BookList(books=entries), "\n".join(lines) or "There is no book yet.")
+        return ToolReply(BookList(books=entries), "\n".join(lines) or "There is no book yet.")
 
-    async def books(self, call: Call) -> Sequence[Book]:
+    async def books(self, call: ToolCall) -> Sequence[Book]:
         """Return the books that a caller may read."""
         try:
             return await asyncio.to_thread(
@@ -145,7 +145,7 @@ class BookTools:
         except (NoBooks, UnknownBook):
             return ()
 
-    def document(self, book_id: str, document_id: str, call: Call) -> Document:
+    def document(self, book_id: str, document_id: str, call: ToolCall) -> Document:
         """Return a page of a book that the caller may read, or raise InputError."""
         library = self._ports.library
         try:
@@ -154,7 +154,7 @@ class BookTools:
         except UnknownDocument:
             raise UnknownDocument("document_id: The book has no such page.") from None
 
-    def documents(self, book_id: str, call: Call) -> tuple[Book, Sequence[Document]]:
+    def documents(self, book_id: str, call: ToolCall) -> tuple[Book, Sequence[Document]]:
         """Return a book that the caller may read and its pages, or raise UnknownBook."""
         (book,) = readable_books(self._ports.library, book_id, call.caller.readable)
         return book, self._ports.library.documents(book_id)

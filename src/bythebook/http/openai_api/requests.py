@@ -118,7 +118,7 @@ class CompletionMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream says besides the answer."""
+    """What a stream says in addition to the answer."""
 
     include_usage: StrictBool = Field(
         default=False, description="Whether a last chunk tells the usage."

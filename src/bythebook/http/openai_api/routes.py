@@ -19,7 +19,7 @@ from bythebook.domain.answers import Answered, Judged, Outcome, Refused, Sentenc
 from bythebook.domain.books import Book
 from bythebook.errors import NoBooks, UnknownBook
 from bythebook.http.access.gate_routes import AskRoute, QuestionRoute
-from bythebook.http.contracts.incoming import incoming_question
+from bythebook.http.contracts.incoming import make_incoming_question
 from bythebook.http.openai_api.footnotes import FootnotedText
 from bythebook.http.openai_api.replies import (
     ChunkChoice,
@@ -100,7 +100,7 @@ def _models_router(answerer: Answerer) -> APIRouter:
 
     async def list_readable(request: Request) -> ModelList:
         readable = context_of(request).caller.readable
-        return to_models(await asyncio.to_thread(_readable, answerer, readable))
+        return to_models(await asyncio.to_thread(_list_readable, answerer, readable))
 
     @router.get(
         MODELS,
@@ -128,7 +128,7 @@ def _models_router(answerer: Answerer) -> APIRouter:
     return router
 
 
-def _readable(answerer: Answerer, readable: tuple[str, ...] | None) -> list[Book]:
+def _list_readable(answerer: Answerer, readable: tuple[str, ...] | None) -> list[Book]:
     try:
         return list(readable_books(answerer.ports.library, None, readable))
     except (NoBooks, UnknownBook):
@@ -138,7 +138,7 @@ def _readable(answerer: Answerer, readable: tuple[str, ...] | None) -> list[Book
 async def _read_question(
     request: Request, body: CompletionRequest, answerer: Answerer
 ) -> IncomingQuestion:
-    asked = incoming_question(request, "openai", to_question(body))
+    asked = make_incoming_question(request, "openai", to_question(body))
     scope = asked.question.scope
     try:
         if scope.book_id is not None:

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from bythebook.domain.questions import Question, Scope
 from bythebook.errors import InputError, Overloaded, PartFailed
 from bythebook.http.access.page_origin import is_from_another_site
-from bythebook.http.contracts.incoming import incoming_question
+from bythebook.http.contracts.incoming import make_incoming_question
 from bythebook.http.contracts.query import QueryRequest
 from bythebook.http.pages.failures import PageRoute, add_problem, check_admission
 from bythebook.http.pages.machines.listing import Listing
@@ -82,7 +82,7 @@ async def _answer(
     if len(question) > _LONGEST or "\0" in question:
         return Notice("Please ask again", f"A question has at most {_LONGEST} characters."), None
     try:
-        asked = incoming_question(request, "query", Question(question, Scope(book or None)))
+        asked = make_incoming_question(request, "query", Question(question, Scope(book or None)))
         outcome = await work_while_connected(request, answerer.collect(asked))
         return make_reply(outcome, answerer.ports.library), None
     except InputError as error:

@@ -1,21 +1,13 @@
 """Failures as HTTP: all status codes of the service are here; each contract gives the shape."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
-from fastapi.requests import Request
-from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 
 from bythebook.errors import (
-    ByTheBookError,
     DamagedBook,
     EmbedderFailed,
     Forbidden,
@@ -31,8 +23,7 @@ from bythebook.errors import (
     TooManyRequests,
     UnknownBook,
 )
-from bythebook.http.wire.context import context_of, rate_headers
-from bythebook.http.wire.leaving import CLIENT_LEFT
+from bythebook.http.wire.context import rate_headers
 
 ProblemKind = Literal[
     "validation_failed",
@@ -66,7 +57,7 @@ STATUS: Mapping[ProblemKind, int] = {
     "overloaded": 503,
     "internal": 500,
 }
-_KIND_OF_STATUS: Mapping[int, ProblemKind] = {
+KIND_OF_STATUS: Mapping[int, ProblemKind] = {
     400: "validation_failed",  # a body that cannot even be decoded
     404: "not_found",
     405: "method_not_allowed",
@@ -117,76 +108,12 @@ class Problem:
         return _RETRY_SECONDS if self.status in {503, 504} and may_help else None
 
 
-Shape = Callable[[Request, Problem], dict[str, Any]]
-PageOf = Callable[[Request, Problem], Response | None]
-_Part = TypeVar("_Part")
-
-
 def failures(model: type[BaseModel], *statuses: int) -> dict[int | str, dict[str, Any]]:
     """Describe the failures of a route, each in its contract's shape."""
     return {status: {"model": model, "description": FAILURES[status]} for status in statuses}
 
 
-def install_problems(
-    app: FastAPI,
-    shapes: Mapping[str, Shape],
-    statuses: Mapping[str, Mapping[ProblemKind, int]] = MappingProxyType({}),
-    page_of: PageOf = lambda _request, _problem: None,
-) -> None:
-    """Answer every failure in the shape, and with the status, of the contract that was called."""
-
-    def respond(
-        request: Request, problem: Problem, more: Mapping[str, str] | None = None
-    ) -> Response:
-        shape = _match_path(shapes, request.url.path)
-        if shape is None and (page := page_of(request, problem)) is not None:
-            page.headers["X-Request-ID"] = str(context_of(request).request_id)
-            return page
-        shape = shape or plain_shape
-        headers = {
-            **(more or {}),
-            **problem.headers,
-            "X-Request-ID": str(context_of(request).request_id),
-        }
-        if problem.retry_after is not None:
-            headers["Retry-After"] = str(problem.retry_after)
-        changed = _match_path(statuses, request.url.path) or {}
-        status = changed.get(problem.kind, problem.status)
-        return JSONResponse(shape(request, problem), status, headers)
-
-    async def on_validation(request: Request, error: Exception) -> Response:
-        errors = error.errors() if isinstance(error, RequestValidationError) else ()
-        context_of(request).rejected_body = getattr(error, "body", None)
-        return respond(request, Problem("validation_failed", *_sentence(errors)))
-
-    async def on_http(request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        kind = _KIND_OF_STATUS.get(status, "internal")
-        headers = error.headers if isinstance(error, HTTPException) else None
-        return respond(request, Problem(kind, _own_words(error) or _HTTP_MESSAGES[kind]), headers)
-
-    async def on_ours(request: Request, error: Exception) -> Response:
-        context_of(request).overloaded = isinstance(error, Overloaded)
-        return respond(request, problem_of(error))
-
-    async def on_leaving(_request: Request, _error: Exception) -> Response:
-        return Response(status_code=CLIENT_LEFT)  # for the log; there is nobody to read it
-
-    async def on_any(request: Request, _error: Exception) -> Response:
-        # Starlette logs the exception itself; callers learn no more than this.
-        # It passes by all middleware, so what a page on another site needs is added here.
-        shared = context_of(request).cors_headers
-        return respond(request, Problem("internal", _HTTP_MESSAGES["internal"]), shared)
-
-    app.add_exception_handler(RequestValidationError, on_validation)
-    app.add_exception_handler(HTTPException, on_http)
-    app.add_exception_handler(ByTheBookError, on_ours)
-    app.add_exception_handler(ClientDisconnect, on_leaving)
-    app.add_exception_handler(Exception, on_any)
-    app.state.refuse = on_ours  # for middleware, which runs outside the handlers
-
-
-_HTTP_MESSAGES: Mapping[ProblemKind, str] = {
+MESSAGES: Mapping[ProblemKind, str] = {
     "validation_failed": "The request body is not valid JSON in UTF-8.",
     "not_found": "There is nothing at this address.",
     "method_not_allowed": "This address does not take that method.",
@@ -204,12 +131,6 @@ _HTTP_MESSAGES: Mapping[ProblemKind, str] = {
 }
 
 
-def _own_words(error: Exception) -> str | None:
-    """Return the message of one of our own 404s; the framework's only name the status."""
-    said = error.detail if isinstance(error, HTTPException) and error.status_code == 404 else ""
-    return said if said.endswith(".") else None
-
-
 def problem_of(error: Exception) -> Problem:
     """Turn one of our errors into a problem; its details hold no path and no secret."""
     if isinstance(error, StoreFailed):
@@ -218,7 +139,7 @@ def problem_of(error: Exception) -> Problem:
         _log.error("embedder failed: %s", error)
         return Problem(
             "embedder_unavailable",
-            _HTTP_MESSAGES["embedder_unavailable"],
+            MESSAGES["embedder_unavailable"],
             "Embedding failed.",
             error.retryable,
             wait=error.retry_after,
@@ -227,7 +148,7 @@ def problem_of(error: Exception) -> Problem:
         return _of_model(error)
     if isinstance(error, RecordsFailed):
         _log.error("records failed: %s", error)
-        return Problem("database_unavailable", _HTTP_MESSAGES["database_unavailable"])
+        return Problem("database_unavailable", MESSAGES["database_unavailable"])
     if isinstance(error, NotAdmitted):
         return _not_admitted(error)
     if isinstance(error, Overloaded | Stopping):
@@ -237,27 +158,27 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, InputError):
         return Problem("validation_failed", error.what, error.help_message or None)
     _log.error("%s: %s", type(error).__name__, error)
-    return Problem("internal", _HTTP_MESSAGES["internal"])
+    return Problem("internal", MESSAGES["internal"])
 
 
 def _of_store(error: StoreFailed) -> Problem:
     """Tell of the library; of lasting damage with what to run, since trying again does not help."""
     kind: ProblemKind = "store_unavailable"
     if isinstance(error, NoBooks):
-        return Problem(kind, _HTTP_MESSAGES[kind], error.what, retryable=False)
+        return Problem(kind, MESSAGES[kind], error.what, retryable=False)
     if isinstance(error, DamagedBook):
         _log.error("store failed: %s %s", error, error.help_message)
         return Problem(kind, error.public, _DAMAGED, is_lasting=True)
     _log.error("store failed: %s", error)
     details = "The index could not be read."
-    return Problem(kind, _HTTP_MESSAGES[kind], details, error.retryable, wait=error.retry_after)
+    return Problem(kind, MESSAGES[kind], details, error.retryable, wait=error.retry_after)
 
 
 def _of_model(error: ModelFailed) -> Problem:
     """Describe a failed language model, with the wait if its provider or a breaker gives one."""
     _log.error("model failed: %s", error)
     kind: ProblemKind = "model_timeout" if isinstance(error, ModelTimeout) else "model_failed"
-    return Problem(kind, _HTTP_MESSAGES[kind], retryable=error.retryable, wait=error.retry_after)
+    return Problem(kind, MESSAGES[kind], retryable=error.retryable, wait=error.retry_after)
 
 
 def _not_now(error: Overloaded | Stopping) -> Problem:
@@ -275,27 +196,6 @@ def _not_admitted(error: NotAdmitted) -> Problem:
         return Problem("forbidden", error.what, retryable=False)
     challenge = {"WWW-Authenticate": "Bearer"}
     return Problem("unauthorized", error.what, retryable=False, headers=challenge)
-
-
-def _match_path(contracts: Mapping[str, _Part], path: str) -> _Part | None:
-    """Return the entry for a path; a key that ends in a slash matches everything below it."""
-    return contracts.get(path) or next(
-        (part for place, part in contracts.items() if place[-1] == "/" and path.startswith(place)),
-        None,
-    )
-
-
-def plain_shape(_request: Request, problem: Problem) -> dict[str, Any]:
-    """Write a failure of a route that belongs to no contract."""
-    return {"error": problem.kind, "message": problem.message}
-
-
-def _sentence(errors: Sequence[Mapping[str, Any]]) -> tuple[str, str | None]:
-    """Name the first field that is wrong and what is wrong with it; never echo its value."""
-    if not errors:
-        return "The request is not valid.", None
-    sentences = [field_message(error) for error in errors]
-    return sentences[0], (" ".join(sentences[1:])[:500] or None)
 
 
 def field_message(error: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ export class AnswerBody {
     this.excerpts.at(-1)?.close();
   }
 
-  /** Begin anew. */
+  /** Start over. */
   clear(): void {
     this.root.replaceChildren();
     this.excerpts.length = this.pieces.length = this.citations.length = this.#numbered = 0;

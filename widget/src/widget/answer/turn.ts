@@ -37,7 +37,7 @@ export class Turn {
   readonly #nearest = h("div", { class: "nearest", hidden: true });
   #looks: Looks = { found: [], nearest: [] };
   #at: string | null = null; // when the service closed it
-  #told = 0; // sentences that were announced
+  #announced = 0; // sentences that were announced
 
   constructor(
     readonly host: Host,
@@ -90,7 +90,7 @@ export class Turn {
     this.#announce(opening);
   }
 
-  /** Close with the whole answer; where the stream showed less or other, it is set anew. */
+  /** Close with the whole answer; where the stream showed less or other, it is set again. */
   answered(response: ChatResponse): void {
     this.#at = response.timestamp;
     if (this.selected) this.#looks.selected = this.selected;
@@ -111,7 +111,7 @@ export class Turn {
       this.#become(opening ? "caution" : "answer", opening);
       this.#setAnew(keptPieces(rest, citations), citations);
     }
-    this.#told = this.body.pieces.length;
+    this.#announced = this.body.pieces.length;
     this.#close();
   }
 
@@ -227,10 +227,10 @@ export class Turn {
 
   /** Read out the sentences that were not read out yet, each once. */
   #announce(opening: string): void {
-    const fresh = this.body.pieces.slice(this.#told).map((piece) => piece.text);
+    const fresh = this.body.pieces.slice(this.#announced).map((piece) => piece.text);
     if (!fresh.length) return;
-    if (this.#told === 0) fresh.unshift(...[this.#kindName(opening), opening].filter(Boolean));
-    this.#told = this.body.pieces.length;
+    if (this.#announced === 0) fresh.unshift(...[this.#kindName(opening), opening].filter(Boolean));
+    this.#announced = this.body.pieces.length;
     for (const sentence of fresh) this.host.announce(sentence);
   }
 
@@ -250,9 +250,9 @@ export class Turn {
   }
 
   #sentence(failure: Failure): string {
-    if (failure.kind === "invalid" && this.selected?.scope === "section" && failure.told.startsWith("selected_text"))
+    if (failure.kind === "invalid" && this.selected?.scope === "section" && failure.details.startsWith("selected_text"))
       return this.host.words.say("noSection");
-    return this.host.words.say(failure.kind, { n: failure.wait, message: failure.told });
+    return this.host.words.say(failure.kind, { n: failure.wait, message: failure.details });
   }
 
   #askAgain(): void {

@@ -16,7 +16,7 @@ export type Reason = (typeof REASONS)[number] & keyof Strings;
 
 const NEAR_FROM = 0.7; // similarity, on the contract's scale, from which a passage is near the question
 
-/** Say what was looked at in vain, by what a refusal comes with: the contract names no type of it. */
+/** Say what was searched in vain, by what a refusal comes with: the contract names no type of it. */
 export function reasonOf(response: ChatResponse, selected: Selected | null): Reason {
   if (selected?.scope === "selection") return "reasonSelection";
   if (selected?.scope === "section") return "reasonSection";

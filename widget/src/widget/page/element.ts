@@ -284,7 +284,7 @@ export class BythebookAsk extends HTMLElement {
     }
   }
 
-  /** Let Tab lead from the text just selected to the button beside it, which stands elsewhere in the page's order. */
+  /** Let Tab lead from the text just selected to the button next to it, which stands elsewhere in the page's order. */
   #goToAbout(button: HTMLButtonElement): boolean {
     const here = document.activeElement;
     if (button.hidden || (here && here !== document.body && !this.#picked?.range.intersectsNode(here))) return false;

@@ -1,6 +1,6 @@
 // What a reader selected in the page -> its text, as the book's plain text has it.
 //
-// Blocks stand on lines of their own, table cells are parted by " | ", code keeps its lines; what
+// Blocks stand on lines of their own, table cells are separated by " | ", code keeps its lines; what
 // cannot be selected or seen is left out.
 
 export const LEAST = 10; // characters, as the service takes them

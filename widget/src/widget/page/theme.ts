@@ -11,8 +11,8 @@ const system = matchMedia("(prefers-color-scheme: dark)");
 
 /** Find the theme: what the element says, then what the page says, then what it paints. */
 export function themeOf(element: Element): Theme {
-  const told = named(element.getAttribute("theme"));
-  if (told) return told;
+  const theme = named(element.getAttribute("theme"));
+  if (theme) return theme;
   const roots = [document.documentElement, document.body];
   for (const root of roots)
     for (const name of NAMES) {

@@ -15,7 +15,7 @@ _SUFFIX = re.compile(r"\.(?:adoc|asciidoc|asc)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LabelTarget:
     """Where an id is, and what is shown for it."""
 
     path: str
@@ -27,19 +27,19 @@ class Place:
 class AsciiDocLabels:
     """Every id and title of a book."""
 
-    places: dict[str, Place] = field(default_factory=dict)
-    pages: dict[str, Place] = field(default_factory=dict)  # by file name without suffix
+    places: dict[str, LabelTarget] = field(default_factory=dict)
+    pages: dict[str, LabelTarget] = field(default_factory=dict)  # by file name without suffix
 
     def collect(self, files: Sequence[SourceFile]) -> None:
         """Add the ids of each page: those that are written, then those made of titles."""
-        made: dict[str, Place] = {}
+        made: dict[str, LabelTarget] = {}
         for file in files:
             path = file.relative.as_posix()
             for name, words, is_made in _list_ids(file):
-                (made if is_made else self.places).setdefault(name, Place(path, name, words))
-                made.setdefault(words, Place(path, name, words))
+                (made if is_made else self.places).setdefault(name, LabelTarget(path, name, words))
+                made.setdefault(words, LabelTarget(path, name, words))
             bare = _SUFFIX.sub("", file.relative.name)
-            self.pages[bare] = Place(path, "", find_title(file.body) or bare)
+            self.pages[bare] = LabelTarget(path, "", find_title(file.body) or bare)
         for name, place in made.items():
             self.places.setdefault(name, place)
 

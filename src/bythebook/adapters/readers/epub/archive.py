@@ -5,25 +5,36 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from bythebook.errors import UnreadableBook
 
-MAX_MEMBERS = 20_000
-MAX_MEMBER_BYTES = 16_000_000
-MAX_BOOK_BYTES = 128_000_000
-MAX_RATIO = 200  # decompressed to compressed size; markup reaches about a hundred
+_MAX_RATIO = 200  # decompressed to compressed size; markup reaches about a hundred
 _SMALL = 1_000_000  # bytes; never dangerous, whatever the ratio
 _MAX_DIRECTORY_BYTES = 10_000_000
 _DIRECTORY_END = b"PK\5\6"
 REPLACE_EPUB = "Create the EPUB again, or use another copy of it."
 
 
+@dataclass(frozen=True, slots=True)
+class EpubBounds:
+    """The most that one EPUB may hold."""
+
+    members: int = 20_000
+    member_bytes: int = 16_000_000  # decompressed
+    book_bytes: int = 128_000_000  # of all text, decompressed
+
+
+EPUB_BOUNDS = EpubBounds()
+
+
 class Archive:
     """The members of an EPUB, by name."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, bounds: EpubBounds = EPUB_BOUNDS) -> None:
         self.path = path
+        self._bounds = bounds
         try:
             _check_directory(path)
             self._zip = zipfile.ZipFile(path)
@@ -37,10 +48,10 @@ class Archive:
                 f"{path} is not an EPUB: it is not a ZIP file.", REPLACE_EPUB
             ) from error
         members = self._zip.infolist()
-        if len(members) > MAX_MEMBERS:
+        if len(members) > bounds.members:
             self.close()
             raise UnreadableBook(
-                f"{path} contains {len(members):,} files; the limit is {MAX_MEMBERS:,}.",
+                f"{path} contains {len(members):,} files; the limit is {bounds.members:,}.",
                 REPLACE_EPUB,
             )
         self._members = {member.filename: member for member in members}
@@ -54,7 +65,7 @@ class Archive:
     @property
     def is_spent(self) -> bool:
         """Whether the decompressed text exceeds the limit for a book."""
-        return self._total > MAX_BOOK_BYTES
+        return self._total > self._bounds.book_bytes
 
     def close(self) -> None:
         """Close the file."""
@@ -62,7 +73,7 @@ class Archive:
 
     def read(self, name: str) -> bytes:
         """Decompress one member, or raise UnreadableBook."""
-        content = self._decompress(name, MAX_MEMBER_BYTES)
+        content = self._decompress(name, self._bounds.member_bytes)
         self._total += len(content) - self._sizes.get(name, 0)
         self._sizes[name] = len(content)
         if self.is_spent:
@@ -87,14 +98,14 @@ class Archive:
 
     def _too_much(self) -> UnreadableBook:
         packed = self.path.stat().st_size
-        if MAX_RATIO * packed < MAX_BOOK_BYTES:
+        if _MAX_RATIO * packed < self._bounds.book_bytes:
             return UnreadableBook(
                 f"{self.path} is a decompression bomb: its {packed:,} bytes inflate to more than "
-                f"{MAX_BOOK_BYTES:,}.",
+                f"{self._bounds.book_bytes:,}.",
                 "Take another copy of the book.",
             )
         return UnreadableBook(
-            f"{self.path} inflates to more than {MAX_BOOK_BYTES:,} bytes of text.",
+            f"{self.path} inflates to more than {self._bounds.book_bytes:,} bytes of text.",
             "Split the book.",
         )
 
@@ -112,7 +123,7 @@ class Archive:
     def _iterate_pieces(self, member: zipfile.ZipInfo, limit: int) -> Iterator[bytes]:
         """Decompress in small steps, because the sizes in the directory may be wrong."""
         total = 0
-        most = min(limit, max(_SMALL, member.compress_size * MAX_RATIO))
+        most = min(limit, max(_SMALL, member.compress_size * _MAX_RATIO))
         with self._zip.open(member) as opened:
             while piece := opened.read(1 << 16):
                 total += len(piece)
@@ -123,7 +134,7 @@ class Archive:
 
 def _too_large(member: zipfile.ZipInfo, most: int) -> UnreadableBook:
     # The size that the directory names is no lie here: reading ends with it.
-    if member.file_size > member.compress_size * MAX_RATIO:
+    if member.file_size > member.compress_size * _MAX_RATIO:
         return UnreadableBook(
             f"{member.filename} is a decompression bomb: its {member.compress_size:,} bytes inflate to "
             f"more than {most:,}.",

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urljoin
 
-from bythebook.adapters.readers.epub.archive import Archive
+from bythebook.adapters.readers.epub.archive import EPUB_BOUNDS, Archive, EpubBounds
 from bythebook.adapters.readers.epub.contents import read_contents
 from bythebook.adapters.readers.epub.package import (
     Package,
@@ -50,6 +50,9 @@ _NAVIGATION_KINDS = frozenset({"toc", "landmarks", "page-list"})
 class EpubReader:
     """Reads an EPUB file, version 2 or 3, as one book."""
 
+    def __init__(self, bounds: EpubBounds = EPUB_BOUNDS) -> None:
+        self._bounds = bounds
+
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """List the book's documents in reading order; raise UnreadableBook with advice if that fails."""
         path = Path(source)
@@ -57,7 +60,7 @@ class EpubReader:
             raise UnreadableBook(
                 f"There is no file at {source}.", "Check the path, then run ingest again."
             )
-        archive = Archive(path)
+        archive = Archive(path, self._bounds)
         try:
             return _open_book(archive, title, make_folder_url(base_url))
         except UnreadableBook:

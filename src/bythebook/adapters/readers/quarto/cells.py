@@ -24,7 +24,7 @@ _HIDDEN = frozenset({"false", "no", "f"})
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CodeCell:
     """A code cell with its options."""
 
     language: str
@@ -46,7 +46,7 @@ class Cell:
         return str(self.options.get(name)).strip().lower() in _HIDDEN
 
 
-def read_cell(info: str, content: str) -> Cell | None:
+def read_cell(info: str, content: str) -> CodeCell | None:
     """Read a cell; None for plain code."""
     found = _INFO.match(info.strip())
     if found is None or found.group(1) or found.group(2).startswith("."):
@@ -61,7 +61,7 @@ def read_cell(info: str, content: str) -> Cell | None:
         written.append(option.group(1))
         lines.pop(0)
     options.update(_load_options(written))
-    return Cell(found.group(2).lower(), "\n".join(lines), options)
+    return CodeCell(found.group(2).lower(), "\n".join(lines), options)
 
 
 def _load_options(lines: Sequence[str]) -> Mapping[str, object]:
@@ -93,12 +93,12 @@ def write_cell(token: Token, rewriter: Rewriter) -> Sequence[Token] | None:
     return [*anchor, *shown, *_write_captions(cell, rewriter)]
 
 
-def _write_code(cell: Cell) -> Token:
+def _write_code(cell: CodeCell) -> Token:
     title = cell.get_texts("filename", "lst-cap")
     return make_code(cell.code, cell.language, title[0] if title else "")
 
 
-def _write_captions(cell: Cell, rewriter: Rewriter) -> list[Token]:
+def _write_captions(cell: CodeCell, rewriter: Rewriter) -> list[Token]:
     found: list[Token] = []
     for alt in cell.get_texts("fig-alt", "fig.alt"):
         found.extend(make_paragraph([make_image("", " ".join(alt.split()))]))

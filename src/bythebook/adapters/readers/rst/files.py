@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from bythebook.adapters.readers.source_file import (
@@ -12,12 +13,22 @@ from bythebook.adapters.readers.source_file import (
 )
 from bythebook.errors import UnreadableBook
 
-MAX_FILE_BYTES = 20_000_000  # bytes
-MAX_LINE_LENGTH = 1_000_000  # characters
-MAX_LINES = 400_000
 _IGNORED_FOLDERS = frozenset(
     {"node_modules", "venv", "build", "_build", "_static", "_templates", "__pycache__"}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RstBounds:
+    """The most that one file may ask for."""
+
+    file_bytes: int = 20_000_000
+    line_length: int = 1_000_000  # characters
+    lines: int = 400_000
+    parse_seconds: float = 15.0
+
+
+RST_BOUNDS = RstBounds()
 
 
 def find_rst_files(root: Path) -> list[Path]:
@@ -38,24 +49,24 @@ def _is_ignored(name: str) -> bool:
     return name.startswith(".") or name in _IGNORED_FOLDERS
 
 
-def load_text(path: Path, within: Path) -> str:
+def load_text(path: Path, within: Path, bounds: RstBounds = RST_BOUNDS) -> str:
     """Read a file as text, or raise UnreadableBook with advice."""
-    text = decode_text(_read_bytes(path, within), path.name)
+    text = decode_text(_read_bytes(path, within, bounds.file_bytes), path.name)
     lines = text.split("\n")
-    if len(lines) > MAX_LINES:
+    if len(lines) > bounds.lines:
         raise UnreadableBook(
-            f"{path.name} has more than {MAX_LINES:,} lines.",
+            f"{path.name} has more than {bounds.lines:,} lines.",
             "Split it, or remove it from the folder.",
         )
-    if any(len(line) > MAX_LINE_LENGTH for line in lines):
+    if any(len(line) > bounds.line_length for line in lines):
         raise UnreadableBook(
-            f"{path.name} has a line of more than {MAX_LINE_LENGTH:,} characters.",
+            f"{path.name} has a line of more than {bounds.line_length:,} characters.",
             "Break the line, or remove the file.",
         )
     return text
 
 
-def _read_bytes(path: Path, within: Path) -> bytes:
+def _read_bytes(path: Path, within: Path, most: int) -> bytes:
     if not is_storable(str(path)):
         raise UnreadableBook(
             f"The file name {path.name!r} is not UTF-8.", "Rename the file, then run ingest again."
@@ -67,9 +78,9 @@ def _read_bytes(path: Path, within: Path) -> bytes:
         )
     try:
         size = path.stat().st_size
-        if size > MAX_FILE_BYTES:
+        if size > most:
             raise UnreadableBook(
-                f"{path.name} is larger than {MAX_FILE_BYTES // 1_000_000} MB.",
+                f"{path.name} is larger than {most // 1_000_000} MB.",
                 "Split it, or remove it from the folder.",
             )
         return path.read_bytes()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from bythebook.adapters.readers.rst.files import load_text
+from bythebook.adapters.readers.rst.files import RST_BOUNDS, RstBounds, load_text
 from bythebook.adapters.readers.rst.lines import (
     DirectiveBody,
     DirectiveLine,
@@ -36,6 +36,7 @@ class IncludeExpander:
     warnings: dict[str, None] = field(default_factory=dict)
     included: set[Path] = field(default_factory=set)  # files included as source, by real path
     characters: int = 0
+    bounds: RstBounds = RST_BOUNDS
 
     def expand_document(self, path: Path, text: str) -> str:
         """Return a document's text with its includes inserted."""
@@ -116,7 +117,7 @@ class _DocumentExpander:
             self.expander.warn(self.document, f"{named} includes itself; it is inserted once.")
             return None
         try:
-            text = load_text(found, self.expander.within)
+            text = load_text(found, self.expander.within, self.expander.bounds)
         except UnreadableBook as error:
             self.expander.warn(self.document, f"it includes {named}. {error.what}")
             return None

@@ -17,7 +17,7 @@ from bythebook.adapters.readers.plain_text import (
     make_document,
 )
 from bythebook.adapters.readers.rst.config import SphinxConfig, read_config
-from bythebook.adapters.readers.rst.files import find_rst_files, load_text
+from bythebook.adapters.readers.rst.files import RST_BOUNDS, RstBounds, find_rst_files, load_text
 from bythebook.adapters.readers.rst.includes import IncludeExpander
 from bythebook.adapters.readers.rst.order import ReadingOrder, find_reading_order, resolve_entries
 from bythebook.adapters.readers.rst.outline import DocumentOutline, read_outline
@@ -45,10 +45,14 @@ class _PageSource:
     references: References
     config: SphinxConfig
     pictures: RstPictures
+    bounds: RstBounds
 
 
 class RstReader:
     """Reads a folder of reStructuredText, or a single file, as one book."""
+
+    def __init__(self, bounds: RstBounds = RST_BOUNDS) -> None:
+        self._bounds = bounds
 
     def read(self, source: str, *, title: str | None, base_url: str | None) -> SourceBook:
         """List the book's documents in reading order; raise UnreadableBook with advice if that fails."""
@@ -60,7 +64,7 @@ class RstReader:
     def _read_folder(self, folder: Path, title: str | None, base: str) -> SourceBook:
         root = find_source_root(folder)
         config = read_config(root, folder)
-        expander = IncludeExpander(root, folder, config.macros)
+        expander = IncludeExpander(root, folder, config.macros, bounds=self._bounds)
         texts, skipped = _read_texts(root, config, expander)
         outlines = {name: read_outline(text) for name, text in texts.items()}
         parts = _find_included_files(outlines, root, expander)
@@ -74,7 +78,7 @@ class RstReader:
             {_strip_suffix(s.name) for s in skipped},
         )
         pictures = RstPictures(root, folder)
-        make = partial(_make_source_document, config=config, pictures=pictures)
+        make = partial(_make_source_document, config=config, pictures=pictures, bounds=self._bounds)
         documents = tuple(_make_source_documents(texts, outlines, order, base, make))
         is_sphinx = config.found or any(outline.toctrees for outline in outlines.values())
         return SourceBook(
@@ -94,14 +98,20 @@ class RstReader:
             raise UnreadableBook(
                 f"{path} is not a reStructuredText file.", "Choose a .rst file or a folder of them."
             )
-        expander = IncludeExpander(path.parent, path.parent)
-        text = expander.expand_document(path, load_text(path, path.resolve().parent))
+        expander = IncludeExpander(path.parent, path.parent, bounds=self._bounds)
+        text = expander.expand_document(path, load_text(path, path.resolve().parent, self._bounds))
         outlines = {path.stem: read_outline(text)}
         own = outlines[path.stem].title or path.stem
         place = Place(path.stem, own, own, url)
         pictures = RstPictures(path.parent, path.parent)
         document = _make_source_document(
-            place, text, outlines, collect_references(outlines), SphinxConfig(), pictures
+            place,
+            text,
+            outlines,
+            collect_references(outlines),
+            SphinxConfig(),
+            pictures,
+            self._bounds,
         )
         return SourceBook(
             title or own,
@@ -155,7 +165,7 @@ def _read_texts(
             continue
         try:
             texts[_strip_suffix(relative)] = expander.expand_document(
-                path, load_text(path, expander.within)
+                path, load_text(path, expander.within, expander.bounds)
             )
         except UnreadableBook as error:
             skipped.append(skip_unreadable(relative, error))
@@ -228,6 +238,7 @@ def _make_source_document(
     references: References,
     config: SphinxConfig,
     pictures: RstPictures,
+    bounds: RstBounds,
 ) -> SourceDocument:
     name = place.document_id
     shown: list[object] = [config.settings, config.external]
@@ -237,7 +248,7 @@ def _make_source_document(
         for title, listed in resolve_entries(toctree, name, outlines):
             shown.append((title, listed, references.titles.get(listed)))
     mark = compute_fingerprint("reStructuredText", place, text, shown)
-    page = _PageSource(place, text, references, config, pictures)
+    page = _PageSource(place, text, references, config, pictures, bounds)
     return SourceDocument(name, mark, cache(partial(_read_document, page)))
 
 
@@ -250,7 +261,7 @@ def _read_document(page: _PageSource) -> Document:
         find_picture=partial(page.pictures.find, name),
     )
     try:
-        parsed = parse_rst(_add_prolog_and_epilog(page), name, context)
+        parsed = parse_rst(_add_prolog_and_epilog(page), name, context, page.bounds)
         plain = _make_plain_text(parsed, context, page.config, ())
         headless = not plain.opens_with_heading
         if headless:  # every text needs a heading

@@ -13,7 +13,6 @@ RECORDS_FILE = "records.sqlite"
 _SCHEMES = {"postgresql", "postgresql+asyncpg", "postgres"}
 _CONNECTION_OPTIONS = {"host", "port"}
 _IGNORED = {"channel_binding"}  # asyncpg negotiates it with the server
-_CONNECT_SECONDS = 5
 _COMMAND_SECONDS = 10
 
 
@@ -27,7 +26,7 @@ class Address:
     connect: dict[str, Any]
 
 
-def records_address(url: str, data_dir: Path) -> Address:
+def records_address(url: str, data_dir: Path, *, connect_seconds: float = 5) -> Address:
     """Read the setting: empty for the file in the data folder, otherwise postgresql://..."""
     if not url:
         file = data_dir / RECORDS_FILE
@@ -40,12 +39,12 @@ def records_address(url: str, data_dir: Path) -> Address:
         ) from None  # the vendor's error may quote the password
     if given.drivername not in _SCHEMES:
         raise _invalid_address_error(f"begins with {given.drivername}://")
-    return _read_server_address(given)
+    return _read_server_address(given, connect_seconds)
 
 
-def _read_server_address(given: URL) -> Address:
+def _read_server_address(given: URL, connect_seconds: float) -> Address:
     options: dict[str, Any] = {
-        "timeout": _CONNECT_SECONDS,
+        "timeout": connect_seconds,
         "command_timeout": _COMMAND_SECONDS,
         "server_settings": {"timezone": "UTC", "application_name": "bythebook"},
     }

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -28,19 +29,31 @@ from bythebook.errors import RecordsOutdated
 
 _log = logging.getLogger("bythebook.records")
 _POOL_SECONDS = 5
-_CLOSE_SECONDS = 3.0
-_TRUSTED_SECONDS = 1.0  # a check writes at most this often: anyone may request the health page
 _MIGRATION_LOCK = 0x6279_7468_6562_6F6F  # "bythebook" as a number, for PostgreSQL's advisory locks
 _Parameters = ParamSpec("_Parameters")
 _Value = TypeVar("_Value")
 _Records = TypeVar("_Records", bound="SqlRecords")
 
 
+@dataclass(frozen=True, slots=True)
+class DatabaseTimes:
+    """How long a database is waited for."""
+
+    busy_seconds: float = 5.0  # a writer waits for another process that holds the SQLite file
+    close_seconds: float = 3.0  # closing waits for running work
+    # A check writes at most this often: anyone may request the health page.
+    trusted_seconds: float = 1.0
+
+
+_TIMES = DatabaseTimes()
+
+
 class Database:
     """One database for one event loop; opened on first use, and again after a failed attempt."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, times: DatabaseTimes = _TIMES) -> None:
         self.address = address
+        self._times = times
         self._opening: asyncio.Task[None] | None = None
         self._is_open = False
         self._marking: asyncio.Task[None] | None = None
@@ -50,7 +63,8 @@ class Database:
         if address.file is None:
             self._writer = self._reader = _make_postgresql_engine(address)
         else:
-            self._writer, self._reader = make_writing_engine(address), make_reading_engine(address)
+            self._writer = make_writing_engine(address, times.busy_seconds)
+            self._reader = make_reading_engine(address, times.busy_seconds)
 
     @asynccontextmanager
     async def begin_read(self) -> AsyncIterator[AsyncConnection]:
@@ -108,7 +122,7 @@ class Database:
     async def close(self) -> None:
         """Close all connections, after giving running work some time to end."""
         if running := self._running | ({self._opening} if self._opening else set()):
-            _, left = await asyncio.wait(running, timeout=_CLOSE_SECONDS)
+            _, left = await asyncio.wait(running, timeout=self._times.close_seconds)
             if left:
                 _log.warning("the records are closed while %d tasks are running", len(left))
             for task in left:
@@ -139,7 +153,7 @@ class Database:
             revision = await connection.run_sync(_read_revision)
         if revision is None or revision < HEAD:
             raise self._make_outdated_error()
-        if time.monotonic() - self._written_at < _TRUSTED_SECONDS:
+        if time.monotonic() - self._written_at < self._times.trusted_seconds:
             return
         # Concurrent callers share one write.
         if self._marking is None or self._marking.done():

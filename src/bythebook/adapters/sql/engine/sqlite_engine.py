@@ -11,14 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bythebook.adapters.sql.engine.address import Address
 
-_BUSY_SECONDS = 5
 _TRY_MILLISECONDS = 50
 _READERS = 4
 
 
-def make_reading_engine(address: Address) -> AsyncEngine:
+def make_reading_engine(address: Address, busy_seconds: float) -> AsyncEngine:
     """Make an engine whose connections read in parallel."""
-    engine = _make_engine(address, connections=_READERS)
+    engine = _make_engine(address, busy_seconds, connections=_READERS)
 
     @event.listens_for(engine.sync_engine, "begin")
     def begin(connection: Connection) -> None:
@@ -27,18 +26,18 @@ def make_reading_engine(address: Address) -> AsyncEngine:
     return engine
 
 
-def make_writing_engine(address: Address) -> AsyncEngine:
+def make_writing_engine(address: Address, busy_seconds: float) -> AsyncEngine:
     """Make an engine with one connection: writers wait in a fair queue instead of polling the file."""
-    engine = _make_engine(address, connections=1)
+    engine = _make_engine(address, busy_seconds, connections=1)
 
     @event.listens_for(engine.sync_engine, "begin")
     def begin(connection: Connection) -> None:
-        end = time.monotonic() + _BUSY_SECONDS
+        end = time.monotonic() + busy_seconds
         # SQLite retries less and less often: next to a busy process it would wait too long.
         connection.exec_driver_sql(f"PRAGMA busy_timeout={_TRY_MILLISECONDS}")
         while not _try_begin(connection, is_last=time.monotonic() >= end):
             pass
-        connection.exec_driver_sql(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={round(busy_seconds * 1000)}")
 
     return engine
 
@@ -64,12 +63,12 @@ def _try_begin(connection: Connection, *, is_last: bool) -> bool:
     return True
 
 
-def _make_engine(address: Address, *, connections: int) -> AsyncEngine:
+def _make_engine(address: Address, busy_seconds: float, *, connections: int) -> AsyncEngine:
     engine = create_async_engine(
         address.url,
         pool_size=connections,
         max_overflow=0,
-        pool_timeout=_BUSY_SECONDS,
+        pool_timeout=busy_seconds,
         hide_parameters=True,
     )
 
@@ -77,7 +76,7 @@ def _make_engine(address: Address, *, connections: int) -> AsyncEngine:
     def set_up(connection: DBAPIConnection, _record: object) -> None:
         connection.isolation_level = None  # the driver begins no transaction on its own
         cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
+        cursor.execute(f"PRAGMA busy_timeout={round(busy_seconds * 1000)}")
         cursor.execute("PRAGMA foreign_keys=ON")
         # FULL keeps acknowledged messages after a power cut; NORMAL would only survive a killed process.
         cursor.execute("PRAGMA synchronous=FULL")

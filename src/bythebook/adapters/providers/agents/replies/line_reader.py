@@ -112,11 +112,11 @@ def _part(line: str) -> Iterator[WrittenLine]:
         numbers += _expand(found["groups"])
         if found["stop"].strip() or words[-1] in _STOPS or at == len(line):
             words += "" if words[-1] in _STOPS else found["stop"].strip()
-            yield WrittenLine(words, _bound(numbers))
+            yield WrittenLine(words, _limit_citations(numbers))
             words, numbers, first = "", (), ()
     words = f"{words} {line[at:].strip(' :;,')}".strip()
     if any(letter.isalnum() for letter in words):
-        yield WrittenLine(words, _bound(numbers or first))
+        yield WrittenLine(words, _limit_citations(numbers or first))
 
 
 def _expand(group: str) -> tuple[int, ...]:
@@ -125,10 +125,10 @@ def _expand(group: str) -> tuple[int, ...]:
     for first, last, alone in _RANGE_OR_NUMBER.findall(group):
         begin, end = int(first or alone), int(last or alone)
         numbers += range(begin, min(end, begin + MOST_CITED) + 1) if end >= begin else [begin, end]
-    return _bound(numbers)
+    return _limit_citations(numbers)
 
 
-def _bound(numbers: Sequence[int]) -> tuple[int, ...]:
+def _limit_citations(numbers: Sequence[int]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(numbers))[:MOST_CITED]
 
 

@@ -159,7 +159,7 @@ class AgentsJourney:
     async def _stream_run_drafts(self, plan: Plan, judgement: Judgement) -> AsyncGenerator[Draft]:
         """Yield what the generator writes in this run."""
         writing = self._start_writing(plan, judgement)
-        async with aclosing(writing.read(self._written())) as drafts:
+        async with aclosing(writing.read(self._stream_text())) as drafts:
             try:
                 async for draft in drafts:
                     yield draft
@@ -174,7 +174,7 @@ class AgentsJourney:
         self._writer_prompt.set_result(writing.prompt)
         return writing
 
-    async def _written(self) -> AsyncGenerator[str]:
+    async def _stream_text(self) -> AsyncGenerator[str]:
         """Yield the generator's text as it arrives."""
         while (item := await self._pieces.get()) is not None:
             writer, piece = item

@@ -24,7 +24,7 @@ _MAX_PARTS = 50_000  # per formula; anything larger is not a formula
 
 
 @dataclass(frozen=True, slots=True)
-class Formula:
+class PageFormula:
     """A formula: TeX if the page has it, otherwise its symbols on one line."""
 
     text: str
@@ -44,7 +44,7 @@ class Formula:
         return f"${self.text}$" if self.is_tex and self.text else self.text
 
 
-def read_formula(element: Element) -> Formula | None:
+def read_formula(element: Element) -> PageFormula | None:
     """Return the formula of an element, or None if it is not a formula."""
     named = get_classes(element) if "class" in element.attrib else frozenset()
     if element.tag == "script":
@@ -56,7 +56,7 @@ def read_formula(element: Element) -> Formula | None:
     if "math" in named and len(element) == 0 and (raw := _RAW.match(element.text or "")):
         inline, *display = raw.groups()
         text = inline or display[0] or display[1] or ""
-        return Formula(_collapse_spaces(text), is_tex=True, is_block=inline is None)
+        return PageFormula(_collapse_spaces(text), is_tex=True, is_block=inline is None)
     return None
 
 
@@ -70,39 +70,39 @@ def is_second_rendering(element: Element) -> bool:
     )
 
 
-def _read_script(element: Element) -> Formula | None:
+def _read_script(element: Element) -> PageFormula | None:
     kind = element.get("type") or ""
     if not kind.startswith("math/tex") or not (element.text or "").strip():
         return None
-    return Formula(
+    return PageFormula(
         _collapse_spaces(element.text or ""), is_tex=True, is_block="mode=display" in kind
     )
 
 
-def _read_image(element: Element, named: frozenset[str]) -> Formula | None:
+def _read_image(element: Element, named: frozenset[str]) -> PageFormula | None:
     words = (element.get("alt") or "").strip()
     if not words or not any("math" in name or name in {"tex", "latex"} for name in named):
         return None
     styled = _STYLED.match(words)
     is_block = any("display" in name or name.endswith("-block") for name in named)
-    return Formula(
+    return PageFormula(
         _collapse_spaces(styled.group(1) if styled else words), is_tex=True, is_block=is_block
     )
 
 
-def _read_rendering(element: Element, named: frozenset[str]) -> Formula:
+def _read_rendering(element: Element, named: frozenset[str]) -> PageFormula:
     math = element if element.tag == "math" else next(element.iter("math"), None)
     is_block = not _DISPLAYED.isdisjoint(named) or element.get("display") == "true"
     if math is None:
         image = next(element.iter("img"), None)
         words = (image.get("alt") if image is not None else "") or extract_all_text(element)
-        return Formula(_collapse_spaces(words), image is not None, is_block)
+        return PageFormula(_collapse_spaces(words), image is not None, is_block)
     is_block = is_block or math.get("display") == "block" or math.get("mode") == "display"
     for annotation in math.iter("annotation"):
         if "tex" in (annotation.get("encoding") or "").lower() and (annotation.text or "").strip():
             words = (annotation.text or "").strip()
             styled = _STYLED.match(words)
-            return Formula(
+            return PageFormula(
                 _collapse_spaces(styled.group(1) if styled else words),
                 is_tex=True,
                 is_block=is_block,
@@ -110,9 +110,9 @@ def _read_rendering(element: Element, named: frozenset[str]) -> Formula:
             )
     drawn = _copy_mathml(math)
     if line := write_mathml(math):
-        return Formula(line, is_tex=False, is_block=is_block, drawn=drawn)
+        return PageFormula(line, is_tex=False, is_block=is_block, drawn=drawn)
     words = math.get("alttext") or ""
-    return Formula(_collapse_spaces(words), _TEX.search(words) is not None, is_block, drawn)
+    return PageFormula(_collapse_spaces(words), _TEX.search(words) is not None, is_block, drawn)
 
 
 def _copy_mathml(math: Element) -> str:

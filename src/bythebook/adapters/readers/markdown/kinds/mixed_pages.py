@@ -1,4 +1,4 @@
-"""Folders whose pages are written in several syntaxes, told by the suffixes of their files."""
+"""Folders whose pages are written in several syntaxes, recognised by the suffixes of their files."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

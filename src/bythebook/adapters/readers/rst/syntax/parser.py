@@ -11,25 +11,25 @@ from docutils.parsers.rst import Parser, states
 from docutils.transforms.references import Footnotes
 from docutils.utils import Reporter, unescape
 
-from bythebook.adapters.readers.rst.files import MAX_LINE_LENGTH
+from bythebook.adapters.readers.rst.files import RstBounds
 from bythebook.adapters.readers.rst.syntax.directive_types import find_directive_class
 from bythebook.adapters.readers.rst.syntax.roles import RoleContext, make_role_nodes
 from bythebook.errors import UnreadableBook
 
-MAX_PARSE_SECONDS = 15.0  # seconds
 _MAX_CELLS = 20_000  # corners of a drawn table; docutils takes quadratic time
 _MAX_TABLE_CHARACTERS = 5_000_000  # characters
 # Characters of a paragraph; docutils takes quadratic time, so longer ones keep their markup.
 _MAX_INLINE_LENGTH = 20_000
 
 
-def parse_rst(text: str, name: str, context: RoleContext) -> nodes.document:
+def parse_rst(text: str, name: str, context: RoleContext, bounds: RstBounds) -> nodes.document:
     """Parse a document; raise UnreadableBook if it is nested too deeply or cannot be parsed."""
     settings = _make_settings().copy()
+    settings.line_length_limit = bounds.line_length + 1
     reporter = Reporter(name, report_level=6, halt_level=6, stream=False)
     document = nodes.document(settings, reporter, source=name)
     document.note_source(name, -1)
-    parser = Parser(inliner=_Inliner(context, time.monotonic() + MAX_PARSE_SECONDS))
+    parser = Parser(inliner=_Inliner(context, bounds.parse_seconds))
     parser.state_classes = _STATE_CLASSES
     try:
         parser.parse(text, document)
@@ -53,7 +53,6 @@ def _make_settings() -> frontend.Values:
     settings.halt_level = 6
     settings.warning_stream = False
     settings.syntax_highlight = "none"
-    settings.line_length_limit = MAX_LINE_LENGTH + 1
     settings.auto_id_prefix = "id"  # as in Sphinx
     return settings
 
@@ -61,10 +60,11 @@ def _make_settings() -> frontend.Values:
 class _Inliner(states.Inliner):
     """Reads the roles of this document only; docutils would register them for the whole process."""
 
-    def __init__(self, context: RoleContext, deadline: float) -> None:
+    def __init__(self, context: RoleContext, most_seconds: float) -> None:
         super().__init__()
         self.context = context
-        self.deadline = deadline
+        self.most_seconds = most_seconds
+        self.deadline = time.monotonic() + most_seconds
 
     def parse(
         self, text: str, lineno: int, memo: SimpleNamespace, parent: nodes.Element
@@ -81,7 +81,7 @@ class _Inliner(states.Inliner):
     def _check_deadline(self) -> None:
         if time.monotonic() > self.deadline:
             raise UnreadableBook(
-                f"A file took longer than {MAX_PARSE_SECONDS:.0f} s to parse.", "Split the file."
+                f"A file took longer than {self.most_seconds:.0f} s to parse.", "Split the file."
             )
 
     def interpreted(
