@@ -79,10 +79,9 @@ def settled(turn: "Locator") -> str:
     """Wait until an answer's words are set as their author did, and give its HTML."""
     for excerpt in turn.locator(".excerpt").all():
         excerpt.scroll_into_view_if_needed()
-    turn.page.wait_for_function(
-        "body => !body.querySelector('.excerpt:not(.set)')",
-        arg=turn.locator(".body").element_handle(),
-    )
+        turn.page.wait_for_function(
+            "one => one.matches('.set')", arg=excerpt.element_handle(), timeout=120_000
+        )
     html: str = turn.locator(".body").inner_html()
     return html
 

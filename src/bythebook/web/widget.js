@@ -153,7 +153,7 @@ figcaption .numeral{margin:0;line-height:24px;text-align:center;vertical-align:0
 
 mark{background:none}mark:has(math){text-decoration:none}
 :is(.body:has(.context) .key,mark) math[display=inline]{box-shadow:inset 0 -.5em var(--mark)}mark math[display=block]{width:fit-content;margin-inline:auto;background:var(--mark)}
-:not(pre)>code,kbd{padding:.1em .3em;border-radius:3px;background:var(--raised);font:.86em/1 var(--mono)}kbd{border:1px solid var(--rule)}a code{color:inherit}
+.body :is(:not(pre)>code,kbd){padding:.1em .3em;border-radius:3px;background:var(--raised);font:.86em/1 var(--mono)}.body kbd{border:1px solid var(--rule)}a code{color:inherit}
 math{font-size:1.06em}math[display=inline]{white-space:nowrap}
 .drawn{display:block;overflow-x:auto;padding-block:.3rem;white-space:normal}figure .drawn{padding:.5rem .85rem}
 .b-m-right{text-align:right;justify-items:end}.b-m-left{text-align:left;justify-items:start}.b-m-close-left{padding-left:0}.b-m-close-right{padding-right:0}
