@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks widget docusaurus kills soak load bench bench-author bench-widget bench-ingest bench-rendering api-docs settings-docs screenshot attack retrievers lock wheel audit release clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks reader-pages widget docusaurus kills soak load bench bench-author bench-widget bench-ingest bench-rendering api-docs settings-docs screenshot attack retrievers lock wheel audit release clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -45,6 +45,9 @@ corruption: $(VENV)/run.done ## Corrupt sentences and quotes, and measure how ma
 
 marks: $(VENV)/dev.done ## Ask every sample question in Chromium, click each citation, and check that its quote is marked
 	$(BIN)/python evals/marks.py --json reports/marks.json $(ARGS)
+
+reader-pages: $(VENV)/dev.done ## Report markup that shows on 200 random reader pages of the real books (needs EVAL_DATA)
+	$(BIN)/python evals/reader_pages.py --json reports/reader-pages.json $(ARGS)
 
 widget: widget/node_modules/.done ## Build the scripts of the pages from widget/ (needs node)
 	cd widget && npm run --silent check && npm run --silent build

@@ -1,10 +1,10 @@
 """Measures how often a reader who clicks a citation sees exactly its quote marked, in real Chromium.
 
-Usage: .venv/bin/python evals/marks.py [--json PATH] [--most N]
+Usage: .venv/bin/python evals/marks.py [--json PATH] [--most N] [--book markdown|pdf|epub] [--theme light|dark]
 
-Asks every answered question of the sample book's set in the widget of the reader page, over the real
-service, and clicks each citation of the answer: the page must have the quote at the place in the link,
-mark it and nothing else, and show it in the window, not covered by anything.
+Asks every answered question of the sample book's set, or a part of them, in the widget of the reader page,
+over the real service, and clicks each citation of the answer: the page must have the quote at the place in
+the link, mark it and nothing else, and show it in the window, not covered by anything.
 """
 
 # ruff: noqa: E402, T201 - run as a file: it sets the module path first, and prints
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qs, urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,11 +36,14 @@ if TYPE_CHECKING:
 
 BOOK = "physical-ai"
 QUESTIONS = ROOT / "evals" / "sample-book.jsonl"
-STARTS = (f"/read/{BOOK}/", f"/read/{BOOK}/glossary")  # by loading a page, and by moving to another
 _ANSWER, _LINK = ".card.answer, .card.caution", "a.numeral"
 _SETTLED = """mark => document.readyState === 'complete' && document.getElementById('quote')
   && new URLSearchParams(location.search).get('mark') === mark"""
 _DONE = """() => !document.querySelector('bythebook-ask').shadowRoot.querySelector('.send[aria-label=Stop]')"""
+_SHOWN = """excerpt => { const copy = excerpt.cloneNode(true);
+  copy.querySelectorAll('math').forEach((one) => one.replaceWith(one.getAttribute('alttext')));
+  copy.querySelectorAll('.numeral').forEach((one) => one.remove());
+  return copy.textContent; }"""
 _SEEN = """() => {
   const quote = document.getElementById('quote');
   const box = quote.getClientRects()[0];
@@ -91,7 +94,9 @@ def measure(page: "Page", service: str, questions: Sequence[EvalQuestion]) -> Ta
 
 def begin(page: "Page", service: str, number: int) -> None:
     """Open a page of the book with an empty conversation, alternating between the start pages."""
-    page.goto(service + STARTS[number % len(STARTS)].rstrip("/"))
+    page.goto(f"{service}/read/{BOOK}")
+    if number % 2:  # by moving to another page, not by loading the first
+        page.goto(f"{service}{page.locator('.begin').get_attribute('href')}")
     page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     page.reload()
     page.locator("bythebook-ask textarea").wait_for()
@@ -106,6 +111,9 @@ def ask(page: "Page", question: str) -> "Locator":
     turn = widget.locator(".turn").last
     turn.locator(".card:not(.looking)").wait_for()
     page.wait_for_function(_DONE)
+    for excerpt in turn.locator(".excerpt").all():
+        excerpt.scroll_into_view_if_needed()  # what is out of sight stays plain
+        page.wait_for_function("one => one.matches('.set')", arg=excerpt.element_handle())
     return turn.locator(f":is({_ANSWER}) {_LINK}")
 
 
@@ -116,13 +124,13 @@ def follow(page: "Page", service: str, link: "Locator") -> str:
     start, end, _ = mark.split("-")
     text = page.request.get(f"{service}{address.path}.txt").text()
     quote = text[int(start) : int(end)]
-    shown = str(link.locator("xpath=ancestor::*[contains(@class, 'excerpt')]").text_content())
+    shown = str(link.locator("xpath=ancestor::*[contains(@class, 'excerpt')]").evaluate(_SHOWN))
     link.click()
     page.wait_for_function(_SETTLED, arg=mark)
     seen = page.evaluate(_SEEN)
     if _normalize("".join(seen["marks"])) != _normalize(quote):
         return f"marked {seen['marks']!r} for {quote!r}"
-    if _normalize(quote) not in _normalize(re.sub(r"(?<=\D)\d{1,2}$", "", shown)):
+    if _normalize(quote) not in _normalize(shown):
         return f"the answer says {shown!r}, the page {quote!r}"
     return "" if seen["seen"] else f"{quote!r} is not visible"
 
@@ -133,7 +141,7 @@ def _normalize(text: str) -> str:
 
 
 @contextmanager
-def open_chromium() -> Iterator["Page"]:
+def open_chromium(theme: Literal["light", "dark"] = "light") -> Iterator["Page"]:
     """Open a page of real Chromium for a with block."""
     from playwright.sync_api import sync_playwright
     from tests.rendered.chromium import find_chromium
@@ -141,35 +149,52 @@ def open_chromium() -> Iterator["Page"]:
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=find_chromium(), args=flags)
-        yield browser.new_page(viewport={"width": 1440, "height": 900})
+        yield browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=theme)
         browser.close()
 
 
 @contextmanager
-def serve_sample() -> Iterator[str]:
-    """Serve the sample book for a with block."""
+def serve_sample(kind: str = "markdown") -> Iterator[str]:
+    """Serve the sample book, or what it was rendered to, for a with block."""
     from tests.conftest import free_port, serve_core
 
     with tempfile.TemporaryDirectory() as folder:
         given = Settings(data_dir=Path(folder), port=free_port(), limit_ip=0, limit_session=0)
         core = Core(given)
-        asyncio.run(ingest(IngestOrder(str(sample_book()), BOOK), core.ingest, lambda _: None))
+        source = _render_sample(kind, Path(folder))
+        asyncio.run(ingest(IngestOrder(str(source), BOOK), core.ingest, lambda _: None))
         with serve_core(core) as server:
             yield server.url
         core.close()
+
+
+def _render_sample(kind: str, folder: Path) -> Path:
+    from tests.rendered.epub import render_epub
+    from tests.rendered.pdf import render_pdf
+
+    if kind == "markdown":
+        return sample_book()
+    return render_pdf(folder) if kind == "pdf" else render_epub(folder / "book.epub")
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--json", type=Path, help="also write the figures there")
-    parser.add_argument("--most", type=int, help="ask no more questions than this")
+    parser.add_argument(
+        "--most", type=int, help="ask no more questions than this, spread over the set"
+    )
+    parser.add_argument("--book", choices=["markdown", "pdf", "epub"], default="markdown")
+    parser.add_argument("--theme", choices=["light", "dark"], default="light")
     given = parser.parse_args()
     questions = [one for one in load_questions(QUESTIONS) if one.kind == "answered"]
     started = time.monotonic()
-    with serve_sample() as service, open_chromium() as page:
-        tally = measure(page, service, questions[: given.most])
-    figures = {
+    step = -(-len(questions) // (given.most or len(questions)))
+    with serve_sample(given.book) as service, open_chromium(given.theme) as page:
+        tally = measure(page, service, questions[::step])
+    figures: dict[str, object] = {
+        "book": given.book,
+        "theme": given.theme,
         "questions": tally.asked,
         "answered": tally.answered,
         "citations": tally.citations,

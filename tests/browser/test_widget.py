@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -10,6 +10,7 @@ from tests.browser.browser import Watched
 from tests.browser.widget_pages import (
     ANSWERED,
     CODE,
+    FORMULA,
     LOOK_ALIKE,
     PARTIAL,
     REFUSED,
@@ -26,6 +27,7 @@ from tests.browser.widget_pages import (
     questions_of,
     request_body,
     script,
+    settled,
 )
 from tests.conftest import SAMPLE
 
@@ -140,21 +142,66 @@ def test_more_of_the_section_is_shown_in_place(page: "Page", service: str) -> No
     open_widget(page, service, book=SAMPLE)
     turn = ask_and_wait(page, ANSWERED)
     first = chat(service, ANSWERED)["citations"][0]
-    page.route("**/*.txt?*", lambda route: route.abort())
+    page.route("**/*.html?*section_at*", lambda route: route.abort())
     turn.get_by_role("button", name="Show more").first.click()
     turn.get_by_role("button", name="could not be loaded").wait_for()
-    page.unroute("**/*.txt?*")
+    page.unroute("**/*.html?*section_at*")
     turn.get_by_role("button", name="could not be loaded").click()
     whole = turn.locator(".whole").first
     whole.wait_for()
-    assert first["referenced_text"] in whole.locator(".key").all_text_contents()
+    marked = "".join(whole.locator("mark").all_text_contents())
+    assert "".join(first["referenced_text"].split()) in "".join(marked.split())
     assert not turn.locator(".prose").first.is_visible()
     shown = whole.text_content() or ""
     document = httpx.get(f"{service}/read/{SAMPLE}/{first['document_id']}.txt").text
     assert len(first["referenced_text"]) < len(shown) < len(document)
-    assert shown in document
+    assert "".join(shown.split()) in "".join(document.split())
     turn.get_by_role("button", name="Show less").click()
     assert turn.locator(".prose").first.is_visible()
+
+
+def test_words_are_set_as_their_author_did_once_they_have_come(
+    page: "Page", service: str, watched: Watched
+) -> None:
+    held: list[Route] = []
+    open_widget(page, service, book=SAMPLE)
+    page.route("**/*.html?*", lambda route: held.append(route))
+    with page.expect_request("**/*.html?*"):
+        turn = ask_and_wait(page, FORMULA)
+    plain, numerals = answer_text(turn), turn.locator(".numeral").count()
+    assert "\\sqrt{" in plain
+    assert turn.locator("math").count() == 0
+    page.unroute("**/*.html?*")
+    for route in held:
+        route.continue_()
+    turn.locator("math").first.wait_for()
+    assert answer_text(turn) == plain
+    assert turn.locator(".numeral").count() == numerals > 0
+    assert turn.locator(".key math").count() > 0
+    turn.get_by_role("button", name="Copy with citations").click()
+    page.get_by_role("status").get_by_text("Copied").wait_for(state="attached")
+    assert "\\sqrt{" in page.evaluate("navigator.clipboard.readText()")
+    watched.clean()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"status": 404},
+        {"body": '<div data-range="0-1"><span>Other words.</span></div>'},
+        {"body": "no fragment"},
+    ],
+)
+def test_words_stay_plain_where_their_setting_cannot_be_had(
+    page: "Page", service: str, given: dict[str, Any]
+) -> None:
+    open_widget(page, service, book=SAMPLE)
+    page.route("**/*.html?*", lambda route: route.fulfill(content_type="text/html", **given))
+    with page.expect_response("**/*.html?*"):
+        turn = ask_and_wait(page, FORMULA)
+    turn.get_by_role("button", name="Show more").first.click()
+    turn.get_by_role("button", name="could not be loaded").wait_for()
+    assert "\\sqrt{" in answer_text(turn)
 
 
 def test_nearest_sections_come_before_the_answer_and_lead_into_the_book(
@@ -292,6 +339,8 @@ LOOK = """turn => { const copy = turn.cloneNode(true);
 def looks(page: "Page") -> list[str]:
     """Every exchange as it is shown, but for the ids of its nodes and words that pass."""
     page.locator("bythebook-ask .looking").wait_for(state="detached")
+    for turn in page.locator("bythebook-ask .turn").all():
+        settled(turn)
     return [turn.evaluate(LOOK) for turn in page.locator("bythebook-ask .turn").all()]
 
 
@@ -352,7 +401,8 @@ def test_what_the_service_alone_knows_is_shown_where_the_browser_kept_nothing(
 ) -> None:
     open_widget(page, service, book=SAMPLE)
     before = [ask_and_wait(page, question) for question in (PARTIAL, REFUSED)]
-    text, body = answer_text(before[0]), before[0].locator(".body").inner_html()
+    body = settled(before[0])
+    text = answer_text(before[0])
     passages = before[0].locator(".excerpt").count()
     page.evaluate(
         "Object.keys(localStorage).filter(one => one.endsWith(':replies'))"
@@ -361,8 +411,8 @@ def test_what_the_service_alone_knows_is_shown_where_the_browser_kept_nothing(
     page.reload()
     turns = page.locator("bythebook-ask .turn")
     turns.nth(1).wait_for()
+    assert settled(turns.nth(0)) == body
     assert answer_text(turns.nth(0)) == text
-    assert turns.nth(0).locator(".body").inner_html() == body
     assert turns.nth(0).locator(".confidence").inner_text().startswith(f"{passages} passage")
     turns.nth(1).locator(".card.refused").get_by_role("button", name="Ask again").click()
     turns.nth(2).locator(".nearest a").first.wait_for()

@@ -11,6 +11,7 @@ from tests.browser.browser import watch
 from tests.browser.widget_pages import (
     ask,
     ask_and_wait,
+    host_page,
     open_host,
     open_widget,
     request_body,
@@ -159,6 +160,45 @@ def test_hostile_responses_are_shown_as_text_and_their_links_are_not_links(
         no_code(page)
         assert turn.locator("a").count() == 0
     assert page.locator("bythebook-ask .numeral").count() == len(BAD_LINKS)
+    seen.clean()
+
+
+def test_of_a_hostile_fragment_only_words_are_taken(page: "Page", service: str) -> None:
+    seen = watch(page, service)
+    free = host_page("").replace("</body>", f"{script(book='physical-ai')}</body>")
+    page.route(f"{service}/free", lambda one: one.fulfill(body=free, content_type="text/html"))
+    page.goto(f"{service}/free")  # without a policy that would stop what runs
+    page.get_by_role("button", name="Ask the book").click()
+    cited = citation(0, "/") | {
+        "referenced_text": "Nine frogs x sing.", "chunk_id": "c", "document_id": "d", "char_end": 18,
+    }  # fmt: skip
+    told = {
+        "response": "Nine frogs x sing.", "sentences": ["Nine frogs x sing."], "citations": [cited],
+        "sources": [], "should_answer": True, "confidence_level": "high", "nearest_sections": [],
+        "disclaimer": None, "timestamp": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+    fragment = (
+        '<div data-range="0-18"><span onclick="alert(1)" id="title" style="color:red">Nine '
+        '<a href="javascript:alert(2)" onmouseover="alert(3)">frogs</a> <script>alert(4)</script>'
+        '<img src="//evil.invalid/a.png" onerror="alert(5)"><img src="x" onerror="alert(6)">'
+        '<math alttext="x" onload="alert(7)" href="javascript:alert(8)"><mi xlink:href="//evil.invalid">x</mi>'
+        '<annotation-xml encoding="text/html"><iframe src="//evil.invalid"></iframe></annotation-xml></math> '
+        '<svg onload="alert(9)"><style>*{display:none}</style></svg><em class="panel">sing</em>.'
+        "<form action=//evil.invalid><input autofocus onfocus=alert(10)></form></span></div>"
+    )
+    page.route("**/*.html?*", lambda one: one.fulfill(body=fragment, content_type="text/html"))
+    answer_with(page, f"event: done\ndata: {json.dumps(told)}\n\n")
+    turn = ask(page, "What do frogs do?")
+    turn.locator("em").wait_for()
+    assert turn.locator("em").get_attribute("class") == "b-panel"
+    assert turn.locator(".key").evaluate("one => one.textContent.replace(/\\s+/g, ' ')") == (
+        "Nine frogs x sing.1"
+    )
+    assert turn.locator(".key *").evaluate_all(
+        "all => all.flatMap(one => one.getAttributeNames()).filter(one => /^(on|href$|style$|id$|xlink)/.test(one))"
+    ) == ["href"]  # of the numeral
+    page.locator("bythebook-ask img").evaluate_all("all => all.forEach(one => one.remove())")
+    no_code(page)
     seen.clean()
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 ANSWERED = "How do ROS 2 nodes communicate?"
 PARTIAL = "What are the steps to create a ROS 2 package and who won the world cup?"
 CODE = "Show the code of a minimal publisher"
+FORMULA = "How fast does the head of a 1.7 m robot strike the floor when it tips over?"
 STEPS = "What are the steps to create a ROS 2 publisher?"
 REFUSED = "Who won the football world cup in 1998?"
 LOOK_ALIKE = "How fast could the robot Shakey drive?"
@@ -74,6 +75,17 @@ def ask_and_wait(page: "Page", question: str) -> "Locator":
     return turn
 
 
+def settled(turn: "Locator") -> str:
+    """Wait until an answer's words are set as their author did, and give its HTML."""
+    for excerpt in turn.locator(".excerpt").all():
+        excerpt.scroll_into_view_if_needed()
+        turn.page.wait_for_function(
+            "one => one.matches('.set')", arg=excerpt.element_handle(), timeout=120_000
+        )
+    html: str = turn.locator(".body").inner_html()
+    return html
+
+
 def chat(service: str, question: str) -> dict[str, Any]:
     """Ask the service itself."""
     reply = httpx.post(
@@ -104,6 +116,7 @@ def answer_text(turn: "Locator") -> str:
     text: str = turn.locator(".body").evaluate(
         """node => { const copy = node.cloneNode(true);
         copy.querySelectorAll('.sources, .numeral, .mark, .language, button, .whole').forEach(one => one.remove());
+        copy.querySelectorAll('math').forEach(one => one.replaceWith(one.getAttribute('alttext')));
         copy.querySelectorAll('p, li, td, th, pre').forEach(one => one.append(' '));
         return copy.textContent; }"""
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bythebook.domain.marks import Mark
+from bythebook.domain.notation import spell_notation
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "formula", "caption"]
 UnitKind = Literal["sentence", "item", "row", "code", "formula"]
@@ -155,10 +156,15 @@ class Chunk:
 
     @property
     def context(self) -> str:
-        """What the embedder reads: the heading path, the table's head, then the text."""
+        """The text under what it needs to be understood: the heading path, the table's head."""
         return "\n".join(
             part for part in (" > ".join(self.heading_path), self.header, self.text) if part
         )
+
+    @property
+    def search_text(self) -> str:
+        """What is searched: the context, with its notation in one spelling."""
+        return spell_notation(self.context)
 
     @property
     def content_hash(self) -> str:
@@ -168,7 +174,7 @@ class Chunk:
     @property
     def embedding_hash(self) -> str:
         """SHA-256 of all that the embedder reads: the key of the vector cache."""
-        return hashlib.sha256(self.context.encode()).hexdigest()
+        return hashlib.sha256(self.search_text.encode()).hexdigest()
 
     @property
     def chunk_id(self) -> str:

@@ -33,7 +33,7 @@ def find_missing_vectors(
 
 def count_embedded_tokens(chunks: Sequence[Chunk], embedder: Embedder) -> int:
     """Count the tokens that an embedder reads for chunks: their text and context."""
-    return sum(embedder.count_tokens([chunk.context for chunk in chunks]))
+    return sum(embedder.count_tokens([chunk.search_text for chunk in chunks]))
 
 
 async def embed_chunks(
@@ -45,7 +45,7 @@ async def embed_chunks(
     wanted = {chunk.embedding_hash: chunk for chunk in chunks}
     missing = {name: chunk for name, chunk in wanted.items() if name not in known}
     if missing:
-        vectors = await embedder.embed_passages([chunk.context for chunk in missing.values()])
+        vectors = await embedder.embed_passages([chunk.search_text for chunk in missing.values()])
         _check_vectors(vectors, len(missing), embedder)
         computed = dict(zip(missing, vectors, strict=True))
         await asyncio.to_thread(cache.put, embedder.model_id, computed)

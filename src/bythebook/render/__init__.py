@@ -1,6 +1,7 @@
 """Text, marks and a range -> sanitised HTML, or plain styling at the terminal: the one renderer."""
 
-from bythebook.render.blocks import render_document, render_fragment, render_line
+from bythebook.render.blocks import render_document, render_fragment
+from bythebook.render.lines import render_cells, render_line
 from bythebook.render.places import (
     QUOTE,
     Addresses,
@@ -15,6 +16,7 @@ __all__ = [
     "Highlight",
     "name_anchors",
     "opens_with_title",
+    "render_cells",
     "render_document",
     "render_fragment",
     "render_line",

@@ -13,14 +13,13 @@ from bythebook.domain.marks import (
     Admonition,
     Anchor,
     CodeLines,
-    InlineMark,
     Mark,
     Note,
     Picture,
     Quotation,
     Style,
 )
-from bythebook.render.code import find_words
+from bythebook.render.code import place_words
 from bythebook.render.inline import InlineRenderer
 from bythebook.render.lists import write_list
 from bythebook.render.places import (
@@ -39,23 +38,18 @@ def render_document(
     document: Document, addresses: Addresses, highlight: Highlight | None = None
 ) -> str:
     """Write a whole document, with a quote highlighted."""
-    return _DocumentRenderer(document, addresses, highlight).write()
+    return _DocumentRenderer(document, addresses, (highlight,) if highlight else ()).write()
 
 
-def render_fragment(document: Document, addresses: Addresses, start: int, end: int) -> str:
+def render_fragment(
+    document: Document,
+    addresses: Addresses,
+    start: int,
+    end: int,
+    highlights: Sequence[Highlight] = (),
+) -> str:
     """Write a range of a document: whole blocks cut at its ends, without ids."""
-    return _DocumentRenderer(document, addresses, None, (start, end)).write()
-
-
-def render_line(document: Document, addresses: Addresses, start: int, end: int) -> str:
-    """Write a range of a document on one line: what is marked inside lines, and nothing around."""
-    inside = [
-        mark
-        for mark in document.marks
-        if isinstance(mark, InlineMark) and mark.start < end and start < mark.end
-    ]
-    html = InlineRenderer(document.text, addresses, has_ids=False).write(start, end, inside)
-    return html.replace("\n", " ")
+    return _DocumentRenderer(document, addresses, highlights, (start, end)).write()
 
 
 class _Placed(Protocol):
@@ -90,15 +84,15 @@ class _DocumentRenderer:
         self,
         document: Document,
         addresses: Addresses,
-        highlight: Highlight | None,
+        highlights: Sequence[Highlight],
         limits: tuple[int, int] | None = None,
     ) -> None:
         self._document = document
         self._limits = limits or (0, len(document.text))
         self._is_whole = limits is None
-        self._highlight = highlight
-        self._inline = InlineRenderer(document.text, addresses, highlight, has_ids=self._is_whole)
-        self._anchors = name_anchors(document, highlight)
+        self._highlights = highlights
+        self._inline = InlineRenderer(document.text, addresses, highlights, has_ids=self._is_whole)
+        self._anchors = name_anchors(document, highlights[0] if highlights else None)
         self._taken = {*self._anchors.values(), QUOTE}
         self._level = 0 if opens_with_title(document) else 1  # of the last heading
         self._marks = _InOrder([mark for mark in document.marks if _is_inside_block(mark)])
@@ -203,8 +197,8 @@ class _DocumentRenderer:
 
     def _write_figure(self, picture: Picture) -> str:
         """Write a picture; its description unfolds, and is open where it is quoted."""
-        lit = self._highlight
-        is_quoted = lit and max(lit.start, picture.start) < min(lit.end, picture.end)
+        start, end = picture.start, picture.end
+        is_quoted = any(max(lit.start, start) < min(lit.end, end) for lit in self._highlights)
         words = self._inline.write(picture.start, picture.end, ())
         return (
             f'<figure class="picture">{self._inline.write_picture(picture)}'
@@ -221,12 +215,10 @@ class _DocumentRenderer:
         return write_table(self._document.text, block, marks, self._inline, has_head=has_head)
 
     def _write_code(self, block: Block, marks: list[Mark]) -> str:
-        start = block.start
         lines = [mark for mark in marks if isinstance(mark, CodeLines)]
-        words = find_words(self._document.text[start : block.end], block.language)
-        placed = [word.move(word.start + start, word.end + start) for word in words]
-        both = sorted([*lines, *placed], key=lambda mark: (mark.start, -mark.end))
-        html = self._inline.write(start, block.end, both if lines else placed)
+        words = place_words(self._document.text, block)
+        both = sorted([*lines, *words], key=lambda mark: (mark.start, -mark.end))
+        html = self._inline.write(block.start, block.end, both if lines else words)
         label = f' data-language="{escape(block.language)}"' if block.language else ""
         return f'<div class="code"{label}><pre tabindex="0"><code>{html}</code></pre></div>'
 

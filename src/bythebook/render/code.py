@@ -9,6 +9,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, Token
 from pygments.util import ClassNotFound
 
+from bythebook.domain.books import Block
 from bythebook.domain.marks import Mark
 
 _MAX_CHARACTERS = 30_000  # of a block; longer ones stay black
@@ -31,6 +32,12 @@ def find_words(code: str, language: str) -> tuple[Word, ...]:
     if lexer is None or is_long:
         return ()
     return tuple(_split_lines(code, lexer))
+
+
+def place_words(text: str, block: Block) -> list[Word]:
+    """Find the words of a block of code, with offsets in its document's text."""
+    words = find_words(text[block.start : block.end], block.language)
+    return [word.move(word.start + block.start, word.end + block.start) for word in words]
 
 
 @cache

@@ -26,19 +26,19 @@ _OUTWARD = 'rel="external noopener noreferrer nofollow"'
 
 
 class InlineRenderer:
-    """Writes ranges of one document, from start to end; the first part of the quote has its id."""
+    """Writes ranges of one document, from start to end; the first part that is highlighted has an id."""
 
     def __init__(
         self,
         text: str,
         addresses: Addresses,
-        highlight: Highlight | None = None,
+        highlights: Sequence[Highlight] = (),
         *,
         has_ids: bool = True,
     ) -> None:
         self._text = text
         self._addresses = addresses
-        self._highlight = highlight or Highlight(0, 0)
+        self._highlights = highlights
         self._next_id = f' id="{QUOTE}"' if has_ids else ""
         self._has_ids = has_ids
 
@@ -63,16 +63,15 @@ class InlineRenderer:
 
     def _write_text(self, start: int, end: int) -> str:
         """Write plain text, with what is highlighted of it."""
-        if start >= end:
-            return ""
-        begin, stop = max(start, self._highlight.start), min(end, self._highlight.end)
-        if begin >= stop:
-            return escape(self._text[start:end], quote=False)
-        before, quoted, after = (
-            escape(self._text[a:b], quote=False)
-            for a, b in ((start, begin), (begin, stop), (stop, end))
-        )
-        return f"{before}{self._mark(quoted)}{after}"
+        parts: list[str] = []
+        for lit in self._highlights:
+            begin, stop = max(start, lit.start), min(end, lit.end)
+            if begin < stop:
+                parts.append(escape(self._text[start:begin], quote=False))
+                parts.append(self._mark(escape(self._text[begin:stop], quote=False)))
+                start = stop
+        parts.append(escape(self._text[start:end], quote=False))
+        return "".join(parts)
 
     def _mark(self, html: str) -> str:
         first, self._next_id = self._next_id, ""
@@ -129,5 +128,5 @@ class InlineRenderer:
 
     def _replace(self, html: str, start: int, end: int) -> str:
         """Show HTML instead of a range, which is highlighted whole or not at all."""
-        is_quoted = max(start, self._highlight.start) < min(end, self._highlight.end)
+        is_quoted = any(max(start, lit.start) < min(end, lit.end) for lit in self._highlights)
         return self._mark(html) if is_quoted else html

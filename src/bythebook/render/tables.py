@@ -18,7 +18,7 @@ def write_table(
     rows: list[str] = []
     head = ""
     for number, (start, end) in enumerate(split_range(text, block.start, block.end, "\n")):
-        found = list(_find_cells(text, start, end, cells))
+        found = list(find_cells(text, start, end, cells))
         is_head = has_head and number == 0
         html = "".join(_write_cell(cell, others, inline, is_head=is_head) for cell in found)
         if is_head:
@@ -31,7 +31,7 @@ def write_table(
     )
 
 
-def _find_cells(text: str, start: int, end: int, cells: Sequence[Cell]) -> Iterator[Cell]:
+def find_cells(text: str, start: int, end: int, cells: Sequence[Cell]) -> Iterator[Cell]:
     """Return the cells of a row: those marked, or what stands between column marks."""
     marked = [cell for cell in cells if start <= cell.start and cell.end <= end]
     if marked:

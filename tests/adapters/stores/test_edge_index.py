@@ -1,3 +1,4 @@
+import asyncio
 import os
 import shutil
 import subprocess
@@ -20,7 +21,9 @@ from tests.adapters.stores.small_books import (
     publish,
 )
 
+from bythebook.ask.retrieve.passages import find_hits
 from bythebook.bootstrap import Core
+from bythebook.domain.questions import Plan
 from bythebook.errors import StoreFailed
 
 
@@ -75,7 +78,9 @@ def test_a_reader_that_holds_the_old_generation_goes_on(core: Core, source: Path
 CHILD = """
 import asyncio, sys
 from pathlib import Path
+from bythebook.ask.retrieve.passages import find_hits
 from bythebook.bootstrap import Core
+from bythebook.domain.questions import Plan
 from bythebook.ports import Lookup
 from bythebook.settings import Settings
 
@@ -279,3 +284,23 @@ def test_vectors_of_a_damaged_book_are_a_failure_of_the_store(
 
 
 # One section
+
+
+# Notation
+
+
+@pytest.mark.parametrize("asked", ["L1 norm", "ℓ₁ norm", r"\ell_1 norm", r"$\ell_{1}$ norm"])
+def test_a_question_meets_a_formula_however_both_write_it(
+    core: Core, source: Path, asked: str
+) -> None:
+    pages = {
+        "lasso.md": "# Lasso\n\nThe lasso adds the $\\ell_1$ norm of the weights to the loss.",
+        "robust.md": "# Robust fits\n\nA robust fit minimises the ℓ₁ norm of what is left over.",
+        "ridge.md": "# Ridge\n\nRidge regression adds the $\\ell_2$ norm of the weights to the loss.",
+        "glass.md": "# Glass\n\nGlass is made of sand, soda and lime in a furnace.",
+    }
+    publish(core, source, "book", pages)
+    plan = Plan("standard_rag", asked, 5, "book", None)
+    hits = asyncio.run(find_hits(plan, core.library.books(), core.ask))
+    words = {hit.chunk.document_id: hit.words for hit in hits}
+    assert min(words["lasso"], words["robust"]) > words["ridge"] > 0

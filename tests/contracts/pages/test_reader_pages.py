@@ -331,14 +331,40 @@ def test_pictures_are_served_to_draw_and_nothing_else(client: httpx.Client) -> N
         assert client.get(wrong).status_code == 404
 
 
-def test_a_range_of_a_page_is_a_fragment(client: httpx.Client, sample_core: Core) -> None:
+def test_sentences_of_a_page_come_as_their_author_set_them(
+    client: httpx.Client, sample_core: Core
+) -> None:
     document = sample_core.library.document(SAMPLE, "balance-and-walking/balance")
     start = document.text.index("The zero moment point (ZMP)")
     path = f"/read/{SAMPLE}/{quote(document.document_id)}.html"
-    reply = client.get(path, params={"start": start, "end": start + 27})
-    assert reply.text == '<p dir="auto">The <strong>zero moment point</strong> (ZMP)</p>'
+    both = [f"{start}-{start + 27}", f"{start + 4}-{start + 8}"]
+    reply = client.get(path, params={"range": both})
+    assert reply.text.splitlines() == [
+        f'<div data-range="{both[0]}"><span>The <strong>zero moment point</strong> (ZMP)</span></div>',
+        f'<div data-range="{both[1]}"><span><strong>zero</strong></span></div>',
+    ]
     assert "default-src 'none'" in reply.headers["content-security-policy"]
+    assert reply.headers["cache-control"] == "private, max-age=600"
     whole = len(document.text)
-    for start, end in ((0, 0), (5, 4), (-1, 4), (0, whole + 1)):
-        assert client.get(path, params={"start": start, "end": end}).status_code == 422
+    wrong = ["0-0", "5-4", "-1-4", f"0-{whole + 1}", "x", "", "0-20001"]
+    for ranges in ([], *([one] for one in wrong), ["0-1"] * 101):
+        assert client.get(path, params={"range": ranges}).status_code == 422, ranges
     assert client.get(f"/read/{SAMPLE}/gone.html").status_code == 404
+
+
+def test_a_section_comes_with_its_sentences_marked_and_without_its_title(
+    client: httpx.Client, sample_core: Core
+) -> None:
+    document = sample_core.library.document(SAMPLE, "balance-and-walking/balance")
+    start = document.text.index("The zero moment point (ZMP)")
+    section = document.section_at(start)
+    path = f"/read/{SAMPLE}/{quote(document.document_id)}.html"
+    shown = client.get(path, params={"section_at": start, "range": f"{start}-{start + 27}"}).text
+    marked = "".join(re.findall(r"<mark>(.*?)</mark>", shown))
+    assert marked == document.text[start : start + 27]
+    assert f">{section.title}<" not in shown
+    first = document.text[section.start : section.end].strip().split("\n")[-1]
+    assert first[:20] in re.sub(r"<[^>]*>", "", shown)
+    assert "id=" not in shown
+    assert client.get(path, params={"section_at": 10**9}).status_code == 200
+    assert client.get(path, params={"section_at": -1}).status_code == 422

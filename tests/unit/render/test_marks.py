@@ -21,7 +21,13 @@ from bythebook.domain.marks import (
     Quotation,
     Style,
 )
-from bythebook.render import Addresses, Highlight, render_document, render_fragment
+from bythebook.render import (
+    Addresses,
+    Highlight,
+    render_cells,
+    render_document,
+    render_fragment,
+)
 
 FILE = f"{'0' * 64}.png"
 PLACES = Addresses("tales")
@@ -222,3 +228,31 @@ def test_a_fragment_is_a_range_of_the_text_without_ids() -> None:
         '<ul dir="auto"><li>one</li></ul>'
     )
     assert "id=" not in render_fragment(document, PLACES, 0, len(text))
+
+
+def test_a_fragment_marks_each_of_its_quotes() -> None:
+    document = page(Style(4, 8, "code"), text="The frog ate the cake.")
+    lit = (Highlight(0, 6), Highlight(9, 12))
+    shown = render_fragment(document, PLACES, 0, 22, lit)
+    assert shown == (
+        '<p dir="auto"><mark>The </mark><code><mark>fr</mark>og</code> <mark>ate</mark> the cake.</p>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "cells"),
+    [
+        (page(Style(0, 3, "code"), text="The frog."), ["<code>The</code> frog."]),
+        (page(Picture(0, 3, FILE), text="The frog."), ["The frog."]),
+        (
+            page(Cell(0, 5), Formula(0, 5, "<math><mi>P</mi></math>"), Cell(8, 9), kind="table", text="A | B | C"),
+            ['<math display="inline" alttext="A | B"><mi>P</mi></math>', "C"],
+        ),
+        (page(kind="table", text="A | B"), ["A", "B"]),
+        (page(kind="code", text="if 1", language="python"), ['<span class="k">if</span> <span class="mi">1</span>']),
+    ],
+)  # fmt: skip
+def test_words_of_a_block_come_without_it_and_a_row_by_its_cells(
+    document: Document, cells: list[str]
+) -> None:
+    assert render_cells(document, PLACES, 0, len(document.text)) == cells

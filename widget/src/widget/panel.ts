@@ -1,6 +1,7 @@
 // The conversation: its head, its turns, and the field to ask by.
 
 import type { BookNames } from "./answer/copies";
+import type { LoadFragment } from "./answer/excerpt";
 import { type Host, Turn } from "./answer/turn";
 import { copyText, h, icon, ICONS } from "./dom";
 import type { Looks, Memory } from "./memory";
@@ -153,8 +154,8 @@ export class Panel implements Host {
     return this.#parts.names;
   }
 
-  section(citation: Citation): (() => Promise<string>) | null {
-    return this.#parts.service.section(citation);
+  fragment(citation: Citation): LoadFragment | null {
+    return this.#parts.service.fragment(citation);
   }
 
   feedback(requestId: string, helpful: boolean): Promise<void> {

@@ -56,6 +56,7 @@ const NAMED: Readonly<Record<string, FailureKind>> = { rate_limited: "limited", 
 export const SCOPES: readonly Scope[] = ["selection", "section", "book"];
 const WAIT_SECONDS = 5;
 const MOST_SEARCHED = 500; // characters
+const MOST_RANGES = 100; // of a page at once, as the service takes them
 
 /** Why there is no answer, and whether and when asking again can help. */
 export class Failure extends Error {
@@ -146,12 +147,16 @@ export class Service {
     }
   }
 
-  /** Give the way to load the section that a quote stands in, if the service has its text. */
-  section({ document_id, char_start, link }: Citation): (() => Promise<string>) | null {
+  /** Give the way to load parts of the page that a quote stands on, if the service has it. */
+  fragment({ document_id, link }: Citation): ((ranges: readonly string[], sectionAt?: number) => Promise<Document>) | null {
     const book = this.book || /\/read\/([^/?#]+)\//.exec(link ?? "")?.[1];
     if (!book || !document_id) return null;
     const page = encodeURIComponent(document_id).replaceAll("%2F", "/");
-    return async () => (await this.#call("GET", `/read/${book}/${page}.txt?section_at=${char_start}`)).text();
+    return (ranges, sectionAt) => {
+      const asked = ranges.slice(0, MOST_RANGES).map((one) => ["range", one]);
+      if (sectionAt !== undefined) asked.push(["section_at", String(sectionAt)]);
+      return this.#document(`/read/${book}/${page}.html?${new URLSearchParams(asked)}`);
+    };
   }
 
   /** Say whether an answer helped. */
@@ -166,6 +171,20 @@ export class Service {
       ...(this.book && { book: this.book }),
       ...(selected && { selected_text: selected.text, scope: selected.scope }),
     };
+  }
+
+  /** Load a page as a document that runs and loads nothing; no page's policy on scripts that parse HTML forbids it. */
+  #document(path: string): Promise<Document> {
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      const fail = (): void => reject(new Failure("unreachable"));
+      request.open("GET", this.base + path);
+      request.responseType = "document";
+      if (this.key) request.setRequestHeader("Authorization", `Bearer ${this.key}`);
+      request.onload = () => (request.status === 200 && request.responseXML ? resolve(request.responseXML) : fail());
+      request.onerror = fail;
+      request.send();
+    });
   }
 
   async #call(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {

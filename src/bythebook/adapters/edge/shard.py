@@ -16,7 +16,7 @@ WORDS = "words"
 # A term counts nearly as much once as often, and length hardly at all: chunks are of one size.
 _SATURATION, _LENGTH, _AVERAGE_TERMS = 0.3, 0.3, 100.0
 # Stored with each shard: a shard of another revision is built again, not updated.
-INDEX_REVISION = f"1 {_SATURATION} {_LENGTH} {_AVERAGE_TERMS}"
+INDEX_REVISION = f"2 {_SATURATION} {_LENGTH} {_AVERAGE_TERMS}"
 # Rarity granted to what a question leaves unsaid: "how old are you" has but one term.
 _UNHEARD = 3.0
 

@@ -162,7 +162,7 @@ class EdgeGenerationDraft:
         if not chunks:
             return
         for chunk in chunks:
-            self._term_counts.subtract(self._bm25.embed_document(chunk.context).indices)
+            self._term_counts.subtract(self._bm25.embed_document(chunk.search_text).indices)
             del self._ids[chunk.chunk_id]
         with as_store_failed(*_NOT_WRITTEN):
             self._open_shard().update(
@@ -216,7 +216,7 @@ class EdgeGenerationDraft:
             self._shard = None
 
     def _point(self, chunk: Chunk, vector: Vector) -> edge.Point:
-        words = self._bm25.embed_document(chunk.context)
+        words = self._bm25.embed_document(chunk.search_text)
         payload = chunk_to_payload(chunk, self._model)
         chunk_id: str = payload["chunk_id"]
         if chunk_id not in self._ids:  # else its words are counted: an id stands for a context

@@ -37,7 +37,9 @@ async def copy_book(
         for done, batch in _batches(chunks):
             vectors = await _vectors(source, batch, book)
             points = [
-                make_point(chunk, vector, bm25.embed_document(chunk.context), book.embedding_model)
+                make_point(
+                    chunk, vector, bm25.embed_document(chunk.search_text), book.embedding_model
+                )
                 for chunk, vector in zip(batch, vectors, strict=True)
             ]
             await collection.client.run(collection.upsert(points))

@@ -185,7 +185,7 @@ class QdrantGenerationDraft:
         if not chunks:
             return
         for chunk in chunks:
-            self._term_counts.subtract(self._bm25.embed_document(chunk.context).indices)
+            self._term_counts.subtract(self._bm25.embed_document(chunk.search_text).indices)
             del self._ids[chunk.chunk_id]
         self._client.run_blocking(
             self._open_collection().remove([chunk.chunk_id for chunk in chunks])
@@ -237,7 +237,7 @@ class QdrantGenerationDraft:
         self._is_created = True
 
     def _point(self, chunk: Chunk, vector: Vector) -> models.PointStruct:
-        words = self._bm25.embed_document(chunk.context)
+        words = self._bm25.embed_document(chunk.search_text)
         point = make_point(chunk, vector, words, self._model)
         if chunk.chunk_id not in self._ids:  # otherwise its words are already counted
             self._term_counts.add(words.indices)

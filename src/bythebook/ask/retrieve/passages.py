@@ -8,6 +8,7 @@ from bythebook.ask.conversation.context import recall_context
 from bythebook.ask.retrieve.fusion import fuse, fuse_in_context, stands_alone
 from bythebook.domain.answers import SELECTED_TEXT, Hit, Passage
 from bythebook.domain.books import Book, Chunk
+from bythebook.domain.notation import spell_notation
 from bythebook.domain.questions import Plan
 from bythebook.domain.units import selection_units
 from bythebook.errors import NoBooks, UnknownBook, WrongEmbedder
@@ -62,9 +63,10 @@ async def find_passages(plan: Plan, ports: SearchPorts) -> tuple[Passage, ...]:
 
 async def find_hits(plan: Plan, books: Sequence[Book], ports: SearchPorts) -> Sequence[Hit]:
     """Search books by meaning and by words; hits have two scores each and are not ordered yet."""
-    vector = await ports.embedder.embed_query(plan.question)
+    question = spell_notation(plan.question)
+    vector = await ports.embedder.embed_query(question)
     limit = max(CANDIDATES, plan.top_k)
-    return await ports.index.search(Lookup(plan.question, vector, books, limit, plan.section))
+    return await ports.index.search(Lookup(question, vector, books, limit, plan.section))
 
 
 def selection_passage(text: str) -> Passage:

@@ -58,7 +58,17 @@ class QuotedSentence:
 
     sentence: Sentence
     quotes: Sequence[Quote]
-    words: Markup  # as the author set them
+    cells: Sequence[Markup]  # as the author set them; one unless it is a row of a table
+
+    @property
+    def words(self) -> Markup:
+        """What a sentence that is no row says."""
+        return self.cells[0]
+
+    @property
+    def is_formula(self) -> bool:
+        """Whether it is a formula that a page can draw."""
+        return "<math" in self.words
 
     @property
     def list_number(self) -> str:

@@ -6,7 +6,7 @@ from bythebook.domain.answers import Citation, Sentence
 from bythebook.domain.books import Document
 from bythebook.errors import UnknownBook, UnknownDocument
 from bythebook.ports import Library
-from bythebook.render import Addresses, render_fragment, render_line
+from bythebook.render import Addresses, render_cells, render_fragment, render_line
 
 _LONGEST_LINE = 300  # characters
 
@@ -21,17 +21,21 @@ def render_quote(citation: Citation, library: Library) -> Markup:
     return Markup(html)  # noqa: S704 - the renderer escapes
 
 
-def render_sentence(sentence: Sentence, library: Library) -> Markup:
-    """Show a sentence on one line, its verbatim words as the author set them."""
+def render_sentence(sentence: Sentence, library: Library) -> list[Markup]:
+    """Show a sentence, its verbatim words as the author set them; a row of a table by its cells."""
     first, last = sentence.citations[0], sentence.citations[-1]
     document = _find_document(first, library)
     quote = "" if document is None else document.text[first.char_start : last.char_end]
     if document is None or not quote or quote not in sentence.text:
-        return escape(sentence.text)
+        is_row = sentence.kind == "row"
+        return [escape(one) for one in (sentence.text.split(" | ") if is_row else [sentence.text])]
     before, _, after = sentence.text.partition(quote)
     places = Addresses(first.passage.chunk.book_id)
-    line = render_line(document, places, first.char_start, last.char_end)
-    return escape(before) + Markup(line) + escape(after)  # noqa: S704 - the renderer escapes
+    cells = render_cells(document, places, first.char_start, last.char_end)
+    shown = [Markup(cell) for cell in cells]  # noqa: S704 - the renderer escapes
+    shown[0] = escape(before) + shown[0]
+    shown[-1] += escape(after)
+    return shown
 
 
 def render_excerpt(citation: Citation, library: Library) -> Markup:

@@ -4,11 +4,11 @@ import { h } from "../dom";
 import { linkProps, safeUrl } from "../links";
 import type { Citation } from "../service";
 import type { Words } from "../strings";
-import { Blocks } from "./blocks";
-import { ELLIPSIS, type Piece } from "./structure";
+import { Blocks, type Setting, setText, settingOf } from "./blocks";
+import { copyOf, sameWords, whenSeen, wordsOf } from "./rich";
+import { CUT, type Piece } from "./structure";
 
 export const SELECTED = "selected_text";
-const MOST_AROUND = 3000; // characters that a section shows before and after the passage
 
 /** What an excerpt asks of the panel that it stands in. */
 export interface ExcerptHost {
@@ -16,8 +16,18 @@ export interface ExcerptHost {
   readonly base: string;
   announce(text: string): void;
   copy(text: string): Promise<void>;
-  /** Load the section that a citation stands in; null where the service does not have its text. */
-  section(citation: Citation): (() => Promise<string>) | null;
+  /** Give the way to load parts of the page that a citation stands on; null where the service does not have it. */
+  fragment(citation: Citation): LoadFragment | null;
+}
+
+/** Load ranges of a page; with an offset, the section that it is in, with the ranges marked. */
+export type LoadFragment = (ranges: readonly string[], sectionAt?: number) => Promise<Document>;
+
+/** Words of the book that are shown as plain text until they have come as their author set them. */
+interface Plain {
+  citations: readonly Citation[];
+  text: string;
+  setting: Setting;
 }
 
 /** One sentence of an answer, as it is shown and copied. */
@@ -34,7 +44,9 @@ export class Excerpt {
   readonly root: HTMLElement;
   readonly entries: Entry[] = [];
   readonly #blocks: Blocks;
+  readonly #plain: Plain[] = [];
   readonly #notes = new Map<string, Note>();
+  #closed = false;
   readonly #sources = h("div", { class: "sources" });
 
   constructor(
@@ -56,21 +68,54 @@ export class Excerpt {
 
   add(entry: Entry): void {
     this.entries.push(entry);
-    const place = this.#blocks.add(entry.piece, entry.isKey);
+    const setting = this.#blocks.add(entry.piece, entry.isKey);
+    if (!entry.isOwn) this.#plain.push({ citations: entry.citations, text: entry.piece.text, setting });
     for (const citation of entry.citations) this.#noteOf(citation).add(citation, entry.isKey);
     entry.numbers.forEach((number, at) => {
       const citation = entry.citations[at];
       if (!citation) return;
-      place.append(this.#numeral(citation, number));
-      if (entry.isOwn) this.#noteOf(citation).quote(citation, number);
+      setting.numerals.append(this.#numeral(citation, number));
+      const quoted = entry.isOwn && this.#noteOf(citation).quote(citation, number);
+      if (quoted) this.#plain.push({ citations: [citation], text: citation.referenced_text ?? "", setting: quoted });
     });
   }
 
-  /** Offer the rest of the section, once the passage is whole. */
+  /** Have the words set as their author did, and offer the rest of the section, once the passage is whole. */
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const pages = [...this.#pages()];
+    whenSeen(this.root, () => void Promise.all(pages.map(([load, plain]) => this.#setRich(load, plain))).then(() => this.root.classList.add("set")));
     const first = this.citation;
-    const load = first && !this.isOwn && first.chunk_id !== SELECTED ? this.host.section(first) : null;
-    if (load && !this.root.querySelector(".more")) this.root.append(this.#moreButton(load));
+    const load = first && !this.isOwn && first.chunk_id !== SELECTED ? this.host.fragment(first) : null;
+    if (first && load) this.root.append(this.#moreButton(load, first));
+  }
+
+  /** Group what is plain by the page that it stands on. */
+  #pages(): Map<LoadFragment, Plain[]> {
+    const pages = new Map<string, [LoadFragment | null, Plain[]]>();
+    for (const plain of this.#plain) {
+      const [first] = plain.citations;
+      if (!first?.document_id || first.chunk_id === SELECTED || plain.citations.some((one) => one.document_id !== first.document_id)) continue;
+      const page = pages.get(first.document_id) ?? [this.host.fragment(first), []];
+      pages.set(first.document_id, page);
+      page[1].push(plain);
+    }
+    return new Map([...pages.values()].flatMap(([load, plain]) => (load ? [[load, plain]] : [])));
+  }
+
+  /** Set words as the page has them; where it has others by now, or cannot be had, they stay as they are. */
+  #setRich(load: LoadFragment, plain: readonly Plain[]): Promise<void> {
+    return load(plain.map(({ citations }) => rangeOf(citations))).then(
+      (page) => {
+        const parts = [...page.querySelectorAll("[data-range]")];
+        plain.forEach(({ text, setting }, at) => {
+          const cells = [...(parts[at]?.children ?? [])].map((cell) => copyOf(cell, this.host.base));
+          if (cells.length && sameWords(cells.map(wordsOf).join("|"), bare(text).replaceAll(" | ", "|"))) setting.set(cells);
+        });
+      },
+      () => undefined,
+    );
   }
 
   /** The first quote that answers, else the first. */
@@ -95,7 +140,7 @@ export class Excerpt {
     return note;
   }
 
-  #moreButton(load: () => Promise<string>): HTMLElement {
+  #moreButton(load: LoadFragment, first: Citation): HTMLElement {
     const { words } = this.host;
     const whole = h("div", { class: "text whole", hidden: true });
     const button = h("button", { type: "button", class: "more", "aria-expanded": "false" }, words.say("more"));
@@ -107,9 +152,14 @@ export class Excerpt {
     };
     button.addEventListener("click", () => {
       if (whole.hasChildNodes()) return show(whole.hidden);
-      load().then(
-        (text) => {
-          whole.replaceChildren(...this.#around(withoutTitle(text, this.citation?.section ?? "")));
+      const keys = this.entries.filter((one) => one.isKey && one.citations.every((cited) => cited.document_id === first.document_id));
+      load(keys.map(({ citations }) => rangeOf(citations)), first.char_start).then(
+        ({ body }) => {
+          const section = copyOf(body, this.host.base);
+          const marked = [...section.querySelectorAll("mark")].map(wordsOf).join("");
+          const words = keys.map(({ piece }) => bare(piece.text)).join("");
+          if (!sameWords(marked, words.replaceAll(" | ", ""))) return this.#tellFailure(button);
+          whole.replaceChildren(section);
           show(true);
         },
         () => this.#tellFailure(button),
@@ -124,32 +174,16 @@ export class Excerpt {
     button.replaceChildren(said);
     this.host.announce(said);
   }
-
-  /** Set a section's text with the key sentences of this passage marked where they stand in it. */
-  #around(text: string): (Node | string)[] {
-    const places: [start: number, end: number][] = [];
-    for (const { isKey, citations } of this.entries)
-      for (const { referenced_text: quote } of citations) {
-        const start = isKey && quote ? text.indexOf(quote) : -1;
-        if (quote && start >= (places.at(-1)?.[1] ?? 0)) places.push([start, start + quote.length]);
-      }
-    const from = text.lastIndexOf("\n", Math.max((places[0]?.[0] ?? 0) - MOST_AROUND, 0)) + 1;
-    const until = (places.at(-1)?.[1] ?? 0) + MOST_AROUND;
-    const stop = until < text.length ? text.indexOf("\n", until) : -1;
-    const end = stop < 0 ? text.length : stop;
-    const nodes: (Node | string)[] = from ? [`${ELLIPSIS}\n`] : [];
-    let at = from;
-    for (const [start, last] of places) {
-      nodes.push(text.slice(at, start), h("span", { class: "key" }, text.slice(start, last)));
-      at = last;
-    }
-    return [...nodes, text.slice(at, end), end < text.length ? `\n${ELLIPSIS}` : ""];
-  }
 }
 
-/** Leave out the title that stands above the passage already. */
-function withoutTitle(text: string, title: string): string {
-  return title && text.startsWith(`${title}\n`) ? text.slice(title.length).trimStart() : text;
+/** Give a text without the marks of what was left out around it. */
+function bare(text: string): string {
+  return CUT.exec(text)?.[2] ?? text;
+}
+
+/** Name the range of a page that citations are in. */
+function rangeOf(citations: readonly Citation[]): string {
+  return `${citations[0]?.char_start}-${citations.at(-1)?.char_end}`;
 }
 
 /** Where a passage stands, and the link that opens the book at its key quote. */
@@ -182,9 +216,11 @@ class Note {
   }
 
   /** Show the words that a sentence rests on, where it has others. */
-  quote(citation: Citation, number: number): void {
-    if (!citation.referenced_text) return;
-    const quoted = h("p", { class: "quoted" }, h("span", { class: "number" }, String(number)), h("q", { dir: "auto" }, citation.referenced_text));
+  quote(citation: Citation, number: number): Setting | null {
+    if (!citation.referenced_text) return null;
+    const words = h("q", { dir: "auto" });
+    const quoted = h("p", { class: "quoted" }, h("span", { class: "number" }, String(number)), words);
     this.root.insertBefore(quoted, this.root.querySelector(".place"));
+    return settingOf([setText(words, citation.referenced_text)]);
   }
 }

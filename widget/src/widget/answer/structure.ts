@@ -16,12 +16,15 @@ export interface Piece {
 }
 
 export const ELLIPSIS = "…";
+export const CUT = /^(… )?([\s\S]*?)( …)?$/; // the marks of what was left out of a paragraph are not the book's
 const OPENING =
   /^(?:The book may cover this only in part; please check the quoted passage\.\s*)?(?:The (?:book|selected text) does not say: “[^”]*”(?:; “[^”]*”)*\.\s*)?/;
 const FENCED = /^(`{3,})([^\n`]*)\n([\s\S]*?)\n\1$/;
 const ITEM = /^(-|\(?\w{1,4}[.)]) (?=\S)([\s\S]+)$/;
 const RULE = /^---(?: \| ---)*$/;
 const FORMULA = /^\$\$|\\[a-zA-Z]{2,}|[_^]\{/;
+const COMMAND = /\\[a-zA-Z]+(?:\{[^{}]*\})?/g;
+const WORDS = /[A-Za-z]{2,} [A-Za-z]{2,}/; // of a sentence, not of a formula
 const ENDED = /[.!?:;…。！？]["'”’)\]»*_]*$/;
 // What may stand before the first word of a quote: a cut, an item's mark, the opening of a fence.
 const LEAD = /^\s*(?:…\s)?(?:(?:-|\(?\w{1,4}[.)]) |(`{3,})[^\n`]*\n\s*)?$/;
@@ -51,7 +54,7 @@ export function pieceOf(set: string): Piece {
   if (item) return entry("item", item[2] ?? "", item[1] === "-" ? "" : item[1]);
   const row = entry("row", whole);
   if (!joins && row.text.includes(" | ") && !row.text.includes("\n")) return row;
-  if (!joins && FORMULA.test(whole) && !ENDED.test(whole)) return entry("formula", whole);
+  if (!joins && FORMULA.test(whole) && !(ENDED.test(whole) && WORDS.test(whole.replace(COMMAND, "")))) return entry("formula", whole);
   return { form: "prose", text: whole, mark: "", joins, cut: false };
 }
 

@@ -1,7 +1,7 @@
 // The look: a well-made book. One accent, a serif for the book's words, a sans for controls.
 
-const LIGHT = `--ink:#1d1c1a;--paper:#fdfcf9;--raised:#f5f2ea;--rule:#d9d4c7;--edge:#857e70;--quiet:#5c574d;--soft:#57524a;--accent:var(--bythebook-accent,#8a3b12);--on-accent:#fff;--mark:#ffe9a8;--shade:rgb(40 30 10/.18);color-scheme:light`;
-const DARK = `--ink:#e8e4da;--paper:#191816;--raised:#23211d;--rule:#3b3831;--edge:#8a8373;--quiet:#b0a999;--soft:#b9b2a3;--accent:var(--bythebook-accent-dark,#f0a878);--on-accent:#191816;--mark:#5c4a10;--shade:rgb(0 0 0/.5);color-scheme:dark`;
+const LIGHT = `--ink:#1d1c1a;--paper:#fdfcf9;--raised:#f5f2ea;--rule:#d9d4c7;--edge:#857e70;--quiet:#5c574d;--soft:#57524a;--accent:var(--bythebook-accent,#8a3b12);--on-accent:#fff;--mark:#ffe9a8;--lit:#fdf0c4;--code-key:#7a2e8e;--code-string:#1f6b33;--code-number:#8f4700;--code-note:#645f55;--code-name:#1d4f91;--shade:rgb(40 30 10/.18);color-scheme:light`;
+const DARK = `--ink:#e8e4da;--paper:#191816;--raised:#23211d;--rule:#3b3831;--edge:#8a8373;--quiet:#b0a999;--soft:#b9b2a3;--accent:var(--bythebook-accent-dark,#f0a878);--on-accent:#191816;--mark:#5c4a10;--lit:#3a3115;--code-key:#d9abe9;--code-string:#a3d39c;--code-number:#f0b27d;--code-note:#a9a293;--code-name:#a3c8f2;--shade:rgb(0 0 0/.5);color-scheme:dark`;
 
 export const STYLES = `
 :host{all:initial;display:contents}
@@ -80,9 +80,9 @@ a{color:var(--accent);text-underline-offset:.15em}
 .excerpt+.excerpt{margin-block-start:1.1rem;padding-block-start:.9rem;border-block-start:1px solid var(--rule)}
 .text{max-width:40em}.text>*{margin-block:.55rem}.text>:first-child{margin-block-start:0}.text>:last-child{margin-block-end:0}
 .kept{white-space:nowrap}
-.prose{white-space:pre-line}.whole{white-space:pre-wrap}
-.context,.whole{color:var(--soft)}.key,.whole .key{color:var(--ink)}
-.body:has(.context) .prose .key,:is(ul,ol):has(.context) .key>span:last-child,.rows:has(td):has(.context td) .key td,.whole .key{text-decoration:underline var(--mark) .45em;text-underline-offset:-.28em;text-decoration-skip-ink:none}
+.prose,.whole :is(p,li){white-space:pre-line}
+.context,.whole{color:var(--soft)}.key,mark{color:var(--ink)}
+.body:has(.context) .prose .key,:is(ul,ol):has(.context) .key>span:last-child,.rows:has(td):has(.context td) .key td,mark{text-decoration:underline var(--mark) .45em;text-underline-offset:-.28em;text-decoration-skip-ink:none}
 .text ul,.text ol{margin-inline:0;padding-inline-start:1.6rem}.text li+li{margin-block-start:.3rem}
 .text .marked{list-style:none;margin-inline-start:-1.6rem;padding-inline-start:1.6rem;text-indent:-1.6rem}
 .marked .mark{display:inline-block;min-width:1.6rem;text-indent:0}
@@ -107,6 +107,25 @@ pre code{font:inherit}
 .numeral+.numeral{margin-inline-start:14px}
 figcaption .numeral{margin:0;line-height:24px;text-align:center;vertical-align:0}
 @media (hover:hover){.numeral:hover{text-decoration:underline;text-underline-offset:2px}}
+
+mark{background:none}mark:has(math){text-decoration:none}
+:is(.body:has(.context) .key,mark) math[display=inline]{box-shadow:inset 0 -.5em var(--mark)}mark math[display=block]{width:fit-content;margin-inline:auto;background:var(--mark)}
+.body :is(:not(pre)>code,kbd){padding:.1em .3em;border-radius:3px;background:var(--raised);font:.86em/1 var(--mono)}.body kbd{border:1px solid var(--rule)}a code{color:inherit}
+math{font-size:1.06em}math[display=inline]{white-space:nowrap}
+.drawn{display:block;overflow-x:auto;padding-block:.3rem;white-space:normal}figure .drawn{padding:.5rem .85rem}
+.b-m-right{text-align:right;justify-items:end}.b-m-left{text-align:left;justify-items:start}.b-m-close-left{padding-left:0}.b-m-close-right{padding-right:0}
+.b-m-rule-left{border-left:1px solid}.b-m-rule-right{border-right:1px solid}.b-m-rule-top{border-top:1px solid}.b-m-rule-bottom{border-bottom:1px solid}
+:is(.b-k,.b-kd,.b-kn,.b-kr,.b-kt,.b-kc,.b-kp,.b-ow,.b-nt,.b-gd){color:var(--code-key)}
+:is(.b-s,.b-s1,.b-s2,.b-sa,.b-sb,.b-sc,.b-sd,.b-se,.b-sh,.b-si,.b-sr,.b-ss,.b-sx,.b-dl,.b-gi){color:var(--code-string)}
+:is(.b-m,.b-mi,.b-mf,.b-mh,.b-mb,.b-mo,.b-il,.b-no,.b-ni){color:var(--code-number)}
+:is(.b-c,.b-c1,.b-cm,.b-ch,.b-cs,.b-cp,.b-cpf,.b-gp,.b-go){color:var(--code-note)}
+:is(.b-nf,.b-fm,.b-nc,.b-nb,.b-bp,.b-nn,.b-nd,.b-na,.b-nv,.b-vc,.b-vg,.b-vi,.b-ne,.b-nl){color:var(--code-name)}
+.b-hll{display:inline-block;min-width:100%;background:var(--lit)}
+.b-noteref{font-size:.75em;line-height:0}.b-note,.b-caption,.b-alt{font-size:.9em;color:var(--quiet)}.b-heading{font-weight:600;color:var(--ink)}
+.b-table{overflow-x:auto}.b-code pre{border:1px solid var(--rule);border-radius:6px;background:var(--raised)}
+.whole blockquote,.b-admonition{margin-inline:0;padding:.1rem .85rem;border-inline-start:3px solid var(--rule)}.b-admonition{background:var(--raised)}.b-admonition-title{font:600 13px/1.5 var(--sans)}
+:is(blockquote,.b-admonition)>*+*{margin-block-start:.4rem}
+.whole img{max-width:100%;height:auto;border-radius:4px;background:#fff}.whole figure{border:0;background:none}.b-alt summary::after{content:attr(aria-label)}.b-right{text-align:right}.b-center{text-align:center}
 
 .note{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .75rem;margin-block-end:.3rem;font:400 13px/1.45 var(--sans)}
 .own .sources{margin-block-start:.6rem;padding-block-start:.4rem;border-block-start:1px solid var(--rule)}

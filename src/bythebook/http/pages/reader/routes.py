@@ -1,6 +1,6 @@
 """GET /read/{book} and GET /read/{book}/{document}: the book itself, and a search in it.
 
-A document is also served as its plain text (.txt), and ranges of it as fragments (.html?start=&end=).
+A document is also served as its plain text (.txt), and parts of it as HTML (.html?range=).
 """
 
 import asyncio
@@ -20,12 +20,13 @@ from bythebook.ask import AskPorts, FoundSection, search_sections
 from bythebook.ask.show import quote_check
 from bythebook.domain.books import Book, Document
 from bythebook.domain.questions import Question, Scope
-from bythebook.errors import InputError, PartFailed, UnknownBook, UnknownDocument
+from bythebook.errors import PartFailed, UnknownBook, UnknownDocument
 from bythebook.http.access.page_origin import is_from_another_site
 from bythebook.http.pages.failures import PageRoute, add_problem, check_admission
 from bythebook.http.pages.machines.listing import Listing
 from bythebook.http.pages.machines.markdown import write_markdown
 from bythebook.http.pages.machines.metadata import CLOSED, describe_book, describe_page
+from bythebook.http.pages.reader.fragments import show_fragment
 from bythebook.http.pages.reader.outline import Outlines, list_sections
 from bythebook.http.pages.reader.visitors import MayAsk
 from bythebook.http.pages.render import SECURITY_HEADERS, forbid_caching, render_page
@@ -39,13 +40,11 @@ from bythebook.render import (
     Highlight,
     opens_with_title,
     render_document,
-    render_fragment,
 )
 
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})-([0-9a-f]{8})")
 _RESULTS = 10
 _LONGEST = 500  # characters of a search
-_LONGEST_FRAGMENT = 20_000
 _LONGEST_DOCUMENT = 10**9  # characters; no offset is greater
 
 
@@ -86,8 +85,7 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
         may_ask: MayAsk,
         mark: str = "",
         section_at: SectionAt = None,
-        start: int = 0,
-        end: int = 0,
+        ranges: Annotated[Sequence[str], Query(alias="range")] = (),
     ) -> Response:
         plain = document_id.removesuffix(".txt")
         if plain != document_id and (document := _find_document(library, book_id, plain)):
@@ -103,7 +101,7 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
             found = _find_document(library, book_id, whole) if whole != document_id else None
             if found is None:
                 raise HTTPException(404, "This book has no such page.")
-            return _show_fragment(found, book_id, start, end)
+            return show_fragment(found, book_id, ranges, section_at)
         book = _get_book(library, book_id)
         place = read_mark(mark, found)
         outline = outlines.find(book)
@@ -131,17 +129,6 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
 def _markdown(document: Document) -> Response:
     text = write_markdown(document)
     return Response(text, media_type="text/markdown; charset=utf-8", headers=SECURITY_HEADERS)
-
-
-def _show_fragment(document: Document, book_id: str, start: int, end: int) -> Response:
-    """Show a range of a document as HTML that pages of others may put into theirs."""
-    if not 0 <= start < end <= len(document.text) or end - start > _LONGEST_FRAGMENT:
-        message = (
-            f"Give start and end of at most {_LONGEST_FRAGMENT} characters of this page's text."
-        )
-        raise InputError(message)
-    html = render_fragment(document, Addresses(book_id), start, end)
-    return HTMLResponse(html, headers=SECURITY_HEADERS)
 
 
 @dataclass(frozen=True, slots=True)
