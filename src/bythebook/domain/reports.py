@@ -44,6 +44,17 @@ class LostPicture:
 
 
 @dataclass(frozen=True, slots=True)
+class CitationSurvival:
+    """What becomes of the citations that readers were shown of late."""
+
+    recent: int
+    standing: int
+    moved: int  # their words stand, in other surroundings
+    edited: int
+    gone: int
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReport:
     """The report of a run."""
 
@@ -65,6 +76,7 @@ class IngestReport:
     broken_links: tuple[BrokenLink, ...] = ()
     warnings: tuple[str, ...] = ()
     lost_pictures: tuple[LostPicture, ...] = ()
+    citations: CitationSurvival | None = None  # None: none is recorded
 
     @property
     def characters(self) -> int:

@@ -6,7 +6,7 @@ A document is also served as its plain text (.txt), and ranges of it as fragment
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar
 
@@ -26,6 +26,8 @@ from bythebook.http.pages.failures import PageRoute, add_problem, check_admissio
 from bythebook.http.pages.machines.listing import Listing
 from bythebook.http.pages.machines.markdown import write_markdown
 from bythebook.http.pages.machines.metadata import CLOSED, describe_book, describe_page
+from bythebook.http.pages.machines.oembed import oembed_link
+from bythebook.http.pages.reader.citations import CitationPages
 from bythebook.http.pages.reader.outline import Outlines, list_sections
 from bythebook.http.pages.reader.visitors import MayAsk
 from bythebook.http.pages.render import SECURITY_HEADERS, forbid_caching, render_page
@@ -52,7 +54,9 @@ _LONGEST_DOCUMENT = 10**9  # characters; no offset is greater
 SectionAt = Annotated[int | None, Query(ge=0, le=_LONGEST_DOCUMENT)]
 
 
-def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIRouter:
+def reader_router(
+    ports: AskPorts, outlines: Outlines, listing: Listing, citations: CitationPages
+) -> APIRouter:
     """Make the pages of the books."""
     library, reader_url = ports.library, ports.reader_url
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -85,6 +89,7 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
         document_id: str,
         may_ask: MayAsk,
         mark: str = "",
+        cited: str = "",
         section_at: SectionAt = None,
         start: int = 0,
         end: int = 0,
@@ -106,6 +111,7 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
             return _show_fragment(found, book_id, start, end)
         book = _get_book(library, book_id)
         place = read_mark(mark, found)
+        opened = citations.open_on_page(cited, document_id)
         outline = outlines.find(book)
         previous, following = outline.find_neighbors(document_id)
         return render_page(
@@ -117,10 +123,14 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
             text=Markup(render_document(found, Addresses(book_id), place)),  # noqa: S704 - it escapes
             needs_title=not opens_with_title(found),
             is_outdated=bool(mark) and place is None,
+            citation=opened.found if opened and place else None,
             previous=previous,
             next=following,
             may_ask=may_ask,
-            metadata=describe_page(book, found, reader_url, searches=may_ask)
+            metadata=replace(
+                describe_page(book, found, reader_url, searches=may_ask),
+                oembed=oembed_link(opened, reader_url) if opened else "",
+            )
             if is_listed
             else CLOSED,
         )
