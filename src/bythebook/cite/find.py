@@ -102,7 +102,9 @@ def _follow(
     for followed in follow(then, origin.at, cited.words, now):
         if in_place and not followed.in_place:
             continue
-        if not _stood_then(followed, now, origin, cited.words, older):
+        if _comes_from(followed, now, origin, cited.words) and not _stood_then(
+            followed, now, origin, cited.words, older
+        ):
             return replace(gone, status="edited", place=now.place_of(followed.at, followed.count))
     return gone
 
@@ -206,6 +208,12 @@ def _find_origin(cited: CitationId, older: Sequence[OlderWords]) -> _Origin | No
         return None
     where, best = max(places, key=lambda place: place[1].rank)
     return _Origin(where, best.at)
+
+
+def _comes_from(followed: Followed, now: BookWords, origin: _Origin, count: int) -> bool:
+    """Return True if nothing in the older text is more like a passage than the cited words are."""
+    back = next(follow(now, followed.at, followed.count, origin.older.words), None)
+    return back is None or (back.at < origin.at + count and origin.at < back.at + back.count)
 
 
 def _stood_then(

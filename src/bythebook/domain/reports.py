@@ -53,6 +53,12 @@ class CitationSurvival:
     edited: int
     gone: int
 
+    def __str__(self) -> str:
+        return (
+            f"{self.recent:,}, of which {self.standing + self.moved:,} open, "
+            f"{self.edited:,} open as edited, {self.gone:,} are gone"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:

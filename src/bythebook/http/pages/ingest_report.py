@@ -31,15 +31,7 @@ def render_report(report: IngestReport) -> str:
 
 
 def _summarize(report: IngestReport) -> Mapping[str, str]:
-    cited = report.citations
-    survived = (
-        {}
-        if cited is None
-        else {
-            "Recent citations": f"{cited.recent:,}: {cited.standing + cited.moved:,} still stand, "
-            f"{cited.edited:,} were edited and are followed, {cited.gone:,} are gone"
-        }
-    )
+    cited = {"Recent citations": str(report.citations)} if report.citations else {}
     cost = f", about ${report.cost_usd:.4f}" if report.cost_usd else ""
     return {
         "Source": f"{report.source}, read as {report.reader}",
@@ -49,7 +41,7 @@ def _summarize(report: IngestReport) -> Mapping[str, str]:
         "Chunks": f"{report.chunks:,}: {report.added:,} new, {report.kept:,} kept, "
         f"{report.removed:,} removed",
         "Embedded": f"{report.embedded:,} chunks, {report.tokens:,} tokens{cost}",
-        **survived,
+        **cited,
         "Time": f"{report.seconds:.1f} s",
     }
 
