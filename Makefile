@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_PYTHON_VERSION_WARNING := 1
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption marks reader-pages widget docusaurus kills soak load bench bench-author bench-widget bench-ingest bench-rendering api-docs settings-docs screenshot attack retrievers lock wheel audit release clean
+.PHONY: help setup demo test check format eval eval-floor eval-llm coverage corruption citations marks reader-pages widget docusaurus kills soak load bench bench-author bench-widget bench-ingest bench-rendering api-docs settings-docs screenshot attack retrievers lock wheel audit release clean
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
 
@@ -42,6 +42,9 @@ coverage: $(VENV)/dev.done ## Measure how much of the real books' visible text i
 
 corruption: $(VENV)/run.done ## Corrupt sentences and quotes, and measure how many are caught before they are shown
 	$(BIN)/python evals/corruption.py --json reports/corruption.json $(ARGS)
+
+citations: $(VENV)/run.done ## Edit a real book 2,000 times, and measure whether its citations still open
+	$(BIN)/python evals/citations.py --json reports/citations.json $(ARGS)
 
 marks: $(VENV)/dev.done ## Ask every sample question in Chromium, click each citation, and check that its quote is marked
 	$(BIN)/python evals/marks.py --json reports/marks.json $(ARGS)

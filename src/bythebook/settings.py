@@ -68,6 +68,14 @@ class Settings(BaseSettings):
         description="Megabytes of memory that the process which reads a PDF may use.",
     )
 
+    older_text_mb: int = Field(
+        20,
+        ge=0,
+        le=10_000,
+        description="Megabytes, compressed, of text that newer ingests changed or removed, kept for each book so "
+        "that its citations can be followed; 0: none. `bythebook books purge` removes it.",
+    )
+
     llm_base_url: str = Field(
         "",
         pattern=r"^(https?://[^\s/@?#]+(/[^\s?#]*)?)?$",

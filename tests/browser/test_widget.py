@@ -506,7 +506,7 @@ def test_copying_in_other_forms_names_book_section_and_place(page: "Page", servi
     open_widget(page, service, book=SAMPLE, **names)
     turn = ask_and_wait(page, ANSWERED)
     key = next(one for one in chat(service, ANSWERED)["citations"] if one["key"])
-    address = key["link"].partition(":~:")[0]
+    address = key["permalink"]
     turn.get_by_text("Copy as").click()
     markdown = copy(turn, "Copy as Markdown")
     assert f"> **{key['referenced_text']}**" in markdown

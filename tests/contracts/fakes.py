@@ -99,6 +99,12 @@ class FakeLibrary:
                 return document
         raise UnknownDocument("no such page")
 
+    def older_generations(self, book_id: str) -> Sequence[str]:
+        return ()
+
+    def older_text(self, book_id: str, generation: str) -> None:
+        return None
+
     def picture(self, book_id: str, file: str) -> bytes:
         raise UnknownDocument("no such picture")
 

@@ -83,7 +83,8 @@ THIRD: Mapping[str, Mapping[str, Any]] = {
     "queries": {**SECOND["queries"], "model": "maker/model", "sentences_shown": 2, "usd": 0.5},
 }
 FOURTH = {**THIRD, "queries": {**THIRD["queries"], "contract": "openai"}}
-ROWS = {"0001": FIRST, "0002": SECOND, "0003": THIRD, "0004": FOURTH}
+FIFTH = {**FOURTH, "queries": {**FOURTH["queries"], "citation_ids": ["robots.AQgI"]}}
+ROWS = {"0001": FIRST, "0002": SECOND, "0003": THIRD, "0004": FOURTH, "0005": FIFTH}
 
 
 async def on(place: Place, work: Callable[[Connection], Any]) -> Any:

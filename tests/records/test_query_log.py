@@ -13,6 +13,7 @@ from bythebook.adapters.sql.engine.database import Database
 from bythebook.adapters.sql.feedback import SqlFeedbackStore
 from bythebook.adapters.sql.housekeeping import SqlHousekeeping
 from bythebook.adapters.sql.questions.query_log import SqlQueryLog
+from bythebook.adapters.sql.questions.recent_citations import SqlRecentCitations
 from bythebook.adapters.sql.tables import feedback, metadata, queries, query_sessions
 from bythebook.domain.answers import NearestSection
 from bythebook.domain.records import (
@@ -48,6 +49,17 @@ async def sums(log: SqlQueryLog, book_id: str | None = None, most: int = 10) -> 
     return await log.stats(NOON - YEAR, NOON + YEAR, book_id=book_id, most=most)
 
 
+async def test_recent_citations_of_a_book_come_newest_first_and_once(
+    log: SqlQueryLog, database: Database
+) -> None:
+    old = query(citation_ids=("robots.A", "tales.T"), created_at=NOON - timedelta(days=1))
+    await log.log(old, query(citation_ids=("robots.B", "robots.A")), query(status="error"))
+    recent = SqlRecentCitations(database)
+    assert list(await recent.list_recent("robots", 10)) == ["robots.B", "robots.A"]
+    assert list(await recent.list_recent("robots", 1)) == ["robots.B"]
+    assert list(await recent.list_recent("robo", 10)) == []
+
+
 async def test_every_field_of_an_entry_is_kept(log: SqlQueryLog, database: Database) -> None:
     entry = query(
         **REFUSED,
@@ -68,6 +80,7 @@ async def test_every_field_of_an_entry_is_kept(log: SqlQueryLog, database: Datab
         prompt_tokens=900,
         completion_tokens=80,
         usd=0.0125,
+        citation_ids=("robots.A",),
     )
     await log.log(entry)
     (row,) = await rows(database, "queries")
@@ -75,6 +88,7 @@ async def test_every_field_of_an_entry_is_kept(log: SqlQueryLog, database: Datab
     assert isinstance(kept.pop("query_id"), uuid.UUID)
     sections = [{"book_id": "robots", "chapter": "Nodes", "section": "Topics"}]
     assert kept.pop("cited_sections") == sections
+    assert kept.pop("citation_ids") == ["robots.A"]
     assert NearestSection(**kept.pop("nearest_section")) == NEAREST
     assert kept == {name: getattr(entry, name) for name in kept}
 

@@ -177,6 +177,12 @@ class FakeLibrary:
             raise UnknownDocument(document_id)
         return self.texts[document_id]
 
+    def older_generations(self, book_id: str) -> Sequence[str]:
+        return ()
+
+    def older_text(self, book_id: str, generation: str) -> None:
+        return None
+
     def picture(self, book_id: str, file: str) -> bytes:
         raise UnknownDocument(file)
 

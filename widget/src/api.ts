@@ -1022,6 +1022,11 @@ export interface components {
              */
             link?: string | null;
             /**
+             * Permalink
+             * @description Opens the quote for as long as its words stand in the book, wherever they move.
+             */
+            permalink?: string | null;
+            /**
              * Key
              * @description Whether its sentence answers, or is the context of one.
              * @default true
@@ -2446,6 +2451,11 @@ export interface components {
              * @description Opens the book at the quote.
              */
             url: string;
+            /**
+             * Permalink
+             * @description Opens the quote for as long as its words stand in the book, wherever they move.
+             */
+            permalink: string;
             /**
              * Quote
              * @description The quote, verbatim.

@@ -21,6 +21,7 @@ from bythebook.bootstrap.embedders import make_bundled_embedder, make_provider_e
 from bythebook.bootstrap.logs import start_logs
 from bythebook.bootstrap.model_access import ModelAccess, model_access
 from bythebook.bootstrap.readers import make_reader
+from bythebook.bootstrap.recorded_citations import RecordedCitations
 from bythebook.bootstrap.times import ServiceTimes
 from bythebook.calibrate.product_search import CalibratePorts
 from bythebook.domain.books import Book
@@ -54,7 +55,7 @@ class Core:
     def __init__(self, settings: Settings, times: ServiceTimes = _TIMES) -> None:
         self.settings = settings
         self.times = times
-        self.library = BookFolder(settings.data_dir)
+        self.library = BookFolder(settings.data_dir, settings.older_text_mb)
         self.calibrations = CalibrationFiles(self.library, JudgeModel.model_id)
         self.suggestions = SuggestionFiles(self.library)
         self.service_address = ServiceAddress(settings.data_dir)
@@ -173,7 +174,9 @@ class Core:
     def ingest(self) -> IngestPorts:
         """What ingesting needs."""
         cache = SqliteVectors(self.settings.data_dir / "cache" / "vectors.sqlite")
-        return IngestPorts(self.reader, self.embedder, cache, self.index_writer)
+        return IngestPorts(
+            self.reader, self.embedder, cache, self.index_writer, RecordedCitations(self)
+        )
 
     @cached_property
     def reader(self) -> "AnyBookReader":

@@ -1,4 +1,4 @@
-"""`books`: lists, copies and removes books."""
+"""`books`: lists, copies, purges and removes books."""
 
 import asyncio
 import json
@@ -88,6 +88,21 @@ def copy(
                 f"{one.book_id}: {f'{one.chunks:,} chunks copied' if made else 'was there already'}."
             )
     say("Set BYTHEBOOK_QDRANT_URL to that address to answer from there.", "dim")
+
+
+@app.command()
+def purge(
+    book: Annotated[str, typer.Argument(help="Id of the book.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove the text of older generations for good, such as a passage that was withdrawn."""
+    with open_core() as core:
+        core.library.require(book)
+        if not yes:
+            typer.confirm(f"Remove all older text of {book}?", abort=True)
+        purged = core.library.purge(book)
+    say(f"Removed the older text of {purged} generation{'' if purged == 1 else 's'} of {book}.")
+    say("Citations of passages that changed will only say so.", "dim")
 
 
 @app.command()

@@ -123,6 +123,8 @@ def print_report(report: IngestReport) -> None:
         + (f", {twice:,} characters of it said again elsewhere" if twice else "")
         + (f"; left out: {left}" if left else "")
     )
+    if report.citations:
+        say(f"  recent citations: {report.citations}")
     print_skipped(report)
     _print_some("Note", report.warnings)
     broken = [f"{link.document_id} -> {link.target}" for link in report.broken_links]

@@ -26,6 +26,7 @@ class Citation(_Result):
     document_id: str | None = None
     link: str | None = None
     key: bool = True  # its sentence answers; False: it is the context of one that does
+    permalink: str | None = None  # opens the quote also after the book was edited
 
 
 class NearestSection(_Result):

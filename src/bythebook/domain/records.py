@@ -67,6 +67,7 @@ class QueryEntry:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float | None = None  # None: the provider gives no price
+    citation_ids: tuple[str, ...] = ()  # of the answer; they hold none of its words
 
     @property
     def tokens(self) -> int:
@@ -165,6 +166,7 @@ class MessageCitation:
     document_id: str | None = None
     link: str | None = None
     key: bool = True  # of a key sentence, not of its context
+    permalink: str | None = None  # outlasts edits of the book
 
 
 @dataclass(frozen=True, slots=True)

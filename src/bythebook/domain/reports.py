@@ -44,6 +44,23 @@ class LostPicture:
 
 
 @dataclass(frozen=True, slots=True)
+class CitationSurvival:
+    """What becomes of the citations that readers were shown of late."""
+
+    recent: int
+    standing: int
+    moved: int  # their words stand, in other surroundings
+    edited: int
+    gone: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.recent:,}, of which {self.standing + self.moved:,} open, "
+            f"{self.edited:,} open as edited, {self.gone:,} are gone"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReport:
     """The report of a run."""
 
@@ -65,6 +82,7 @@ class IngestReport:
     broken_links: tuple[BrokenLink, ...] = ()
     warnings: tuple[str, ...] = ()
     lost_pictures: tuple[LostPicture, ...] = ()
+    citations: CitationSurvival | None = None  # None: none is recorded
 
     @property
     def characters(self) -> int:

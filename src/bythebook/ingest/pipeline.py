@@ -17,7 +17,15 @@ from bythebook.ingest.fill import EmbeddingWork, GenerationFiller
 from bythebook.ingest.ledger import Ledger
 from bythebook.ingest.read import ReadDocument, iterate_ahead, read_documents, run_in_background
 from bythebook.ingest.report import OnProgress, Progress, find_broken_links, find_lost_pictures
-from bythebook.ports import BookReader, Embedder, GenerationDraft, IndexWriter, VectorCache
+from bythebook.ingest.survival import count_survivors, find_recent_citations
+from bythebook.ports import (
+    BookReader,
+    Embedder,
+    GenerationDraft,
+    IndexWriter,
+    RecentCitations,
+    VectorCache,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +36,7 @@ class IngestPorts:
     embedder: Embedder
     cache: VectorCache
     index_writer: IndexWriter
+    recent_citations: RecentCitations | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,7 @@ async def ingest(order: IngestOrder, ports: IngestPorts, on_progress: OnProgress
         if ledger.updates_live:
             draft.drop(ledger.find_removed())
         report = _make_report(order, ports, source, ledger, work, started)
+        report = await _with_citations(report, order, ports, live, ledger)
         book = _make_manifest(order, generation, source, report, ports)
         await _run_to_completion(
             lambda: draft.publish(book, ledger.documents, report, source.load_picture)
@@ -90,7 +100,17 @@ async def _dry_run(
     _require_text(order, ledger)
     missing = find_missing_vectors(chunks, ports.embedder, ports.cache)
     work = EmbeddingWork(len(missing), count_embedded_tokens(missing, ports.embedder))
-    return _make_report(order, ports, source, ledger, work, started)
+    report = _make_report(order, ports, source, ledger, work, started)
+    return await _with_citations(report, order, ports, live, ledger)
+
+
+async def _with_citations(
+    report: IngestReport, order: IngestOrder, ports: IngestPorts, live: LiveBook, ledger: Ledger
+) -> IngestReport:
+    ids = await find_recent_citations(order.book_id, live, ports.recent_citations)
+    documents = [cut.document for cut in ledger.documents]
+    survival = await asyncio.to_thread(count_survivors, ids, live, documents)
+    return replace(report, citations=survival)
 
 
 async def _open_source(

@@ -19,6 +19,7 @@ class Citation:
     link: str  # opens the book at the quote, where it is served
     sentence: int  # index of the sentence that it supports
     key: bool = True  # that sentence answers; False: it is the context of one that does
+    permalink: str = ""  # opens the quote, where it is served, also after the book was edited
 
     def _repr_html_(self) -> str:
         return drawing.draw_quotes([self])

@@ -50,6 +50,7 @@ def _tell_citation(shown: MessageCitation) -> Citation:
         link=shown.link or "",
         sentence=shown.sentence,
         key=shown.key,
+        permalink=shown.permalink or "",
     )
 
 

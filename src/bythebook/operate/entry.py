@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bythebook.ask.show import QUERY_BOUNDARY, has_sufficient_context, merge_duplicates, on_scale
+from bythebook.ask.show import (
+    QUERY_BOUNDARY,
+    cite_for_good,
+    has_sufficient_context,
+    merge_duplicates,
+    on_scale,
+)
 from bythebook.domain.answers import Answered, NearestSection, Outcome, Passage, Refused
 from bythebook.domain.records import CitedSection, QueryEntry
 from bythebook.operate.incoming_question import IncomingQuestion
@@ -35,6 +41,7 @@ def entry_of_outcome(
         else None,
         cited_sections=_list_cited_sections(outcome) if isinstance(outcome, Answered) else (),
         nearest_section=_nearest_section(outcome),
+        citation_ids=_list_citation_ids(outcome) if isinstance(outcome, Answered) else (),
     )
 
 
@@ -68,6 +75,12 @@ def _list_cited_sections(outcome: Answered) -> tuple[CitedSection, ...]:
         if not one.is_selection
     )
     return tuple(places)
+
+
+def _list_citation_ids(outcome: Answered) -> tuple[str, ...]:
+    cited = (one for sentence in outcome.sentences for one in sentence.citations)
+    ids = (str(cite_for_good(one)) for one in cited if not one.passage.is_selection)
+    return tuple(dict.fromkeys(ids))
 
 
 def _nearest_section(outcome: Outcome) -> NearestSection | None:

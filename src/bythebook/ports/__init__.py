@@ -28,7 +28,14 @@ from bythebook.ports.models import (
     Validator,
 )
 from bythebook.ports.operators import Alarm, Limiter, Metrics
-from bythebook.ports.records import FeedbackStore, Housekeeping, KeyStore, QueryLog, Threads
+from bythebook.ports.records import (
+    FeedbackStore,
+    Housekeeping,
+    KeyStore,
+    QueryLog,
+    RecentCitations,
+    Threads,
+)
 
 __all__ = [
     "Alarm",
@@ -54,6 +61,7 @@ __all__ = [
     "Planner",
     "PluginReader",
     "QueryLog",
+    "RecentCitations",
     "Rewrite",
     "Search",
     "Searcher",

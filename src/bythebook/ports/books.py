@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bythebook.domain.answers import Hit
 from bythebook.domain.books import Book, Chunk, CutDocument, Document, LiveBook, SourceBook
 from bythebook.domain.calibrations import Calibration
+from bythebook.domain.older_texts import OlderGeneration
 from bythebook.domain.questions import SectionSpan
 from bythebook.domain.reports import IngestReport
 from bythebook.domain.suggestions import Suggestion
@@ -125,6 +126,14 @@ class Library(Protocol):
 
     def picture(self, book_id: str, file: str) -> bytes:
         """Return a picture of the live generation, or raise UnknownDocument."""
+        ...
+
+    def older_generations(self, book_id: str) -> Sequence[str]:
+        """Return the older generations of which text is kept, newest first."""
+        ...
+
+    def older_text(self, book_id: str, generation: str) -> OlderGeneration | None:
+        """Return what is kept of one; None if nothing is."""
         ...
 
 

@@ -32,6 +32,14 @@ class QueryLog(Protocol):
         ...
 
 
+class RecentCitations(Protocol):
+    """What answers cited of late."""
+
+    async def list_recent(self, book_id: str, most: int) -> Sequence[str]:
+        """Return the ids of citations of a book, each once, newest first."""
+        ...
+
+
 class Threads(Protocol):
     """Conversations by owner and session; another owner's is unknown."""
 

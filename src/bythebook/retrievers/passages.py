@@ -47,6 +47,7 @@ def _quotes(result: QueryResult) -> list[Passage]:
         metadata = {
             "quote": quote,
             "link": one.link,
+            "permalink": one.permalink,
             "chapter": one.chapter,
             "section": one.section,
             "document_id": one.document_id,

@@ -1,6 +1,7 @@
 import hashlib
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -136,6 +137,46 @@ def test_a_generation_from_before_there_were_marks_is_still_read(folder: BookFol
     read = BookFolder(folder.root.parent)
     assert read.document("tales", "part/page").marks == ()
     assert read.report("tales").lost_pictures == ()
+
+
+def changed(words: str, document_id: str = "part/page") -> Document:
+    return replace(DOCUMENT, document_id=document_id, text=f"A page\n\n{words}")
+
+
+def test_the_text_that_a_generation_changes_is_kept_and_can_be_purged(folder: BookFolder) -> None:
+    other = changed("Some words.", "other")
+    publish(folder, book(), DOCUMENT, other)
+    assert folder.older_generations("tales") == []
+    publish(folder, book(generation="g2"), changed("New words."), other)
+    publish(folder, book(generation="g3"), changed("New words."))
+    assert folder.older_generations("tales") == ["g2", "g1"]
+    first = folder.older_text("tales", "g1")
+    assert first is not None
+    assert [one.text for one in first.changed] == [DOCUMENT.text]
+    assert first.document_ids == {"part/page", "other"}
+    second = folder.older_text("tales", "g2")
+    assert second is not None
+    assert [one.document_id for one in second.changed] == ["other"]
+    assert folder.purge("tales") == 2
+    assert folder.older_text("tales", "g1") is None
+    assert "Some words" not in "".join(
+        path.read_text("utf-8", "replace") for path in folder.root.rglob("*") if path.is_file()
+    )
+
+
+def test_older_text_is_bounded_and_a_damaged_file_of_it_is_passed_over(tmp_path: Path) -> None:
+    noise = random.Random(1)
+    texts = [noise.randbytes(400_000).hex() for _ in range(4)]
+    folder = BookFolder(tmp_path, older_text_mb=1)
+    for number, text in enumerate(texts):
+        publish(folder, book(generation=f"g{number}"), changed(text))
+    assert folder.older_generations("tales") == ["g2", "g1"]
+    for path in folder.root.rglob("*.gz"):
+        path.write_bytes(path.read_bytes()[:-40])
+    assert folder.older_text("tales", "g2") is None
+    nothing = BookFolder(tmp_path, older_text_mb=0)
+    publish(nothing, book(generation="g4"), changed("Other words."))
+    assert nothing.older_generations("tales") == []
 
 
 def test_pictures_are_kept_with_a_generation_and_shared_with_the_next(folder: BookFolder) -> None:

@@ -85,6 +85,12 @@ class Shelf:
     def document(self, book_id: str, document_id: str) -> Document:
         return self.pages[book_id, document_id]
 
+    def older_generations(self, book_id: str) -> list[str]:
+        return []
+
+    def older_text(self, book_id: str, generation: str) -> None:
+        return None
+
     def picture(self, book_id: str, file: str) -> bytes:
         raise KeyError(file)
 

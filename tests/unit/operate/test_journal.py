@@ -70,6 +70,7 @@ def test_an_answer_is_kept_by_its_scores_and_sections_but_not_its_words() -> Non
     entry = entry_of(QUESTION, ask_ports([hit()]))
     assert (entry.status, entry.contract, entry.mode) == ("success", "query", "standard_rag")
     assert entry.cited_sections == (CitedSection(GAIT.book_id, GAIT.chapter, GAIT.section),)
+    assert {name.partition(".")[0] for name in entry.citation_ids} == {GAIT.book_id}
     assert entry.raw_cosine == pytest.approx(CLOSE)
     assert entry.top_chunk_score == pytest.approx(0.976)
     assert (entry.owner, entry.user_ip, entry.chunks_retrieved) == ("open", "192.0.2.7", 1)

@@ -4,6 +4,7 @@ books/<book>/current.json                the pointer: the live generation's mani
 books/<book>/ingest.lock                 held while a run makes a new generation
 books/<book>/generations/<generation>/   shard/, documents/, cuts/, pictures/, contents.json, report.json,
                                          checksums.json
+books/<book>/older/                      what newer generations changed of older ones
 """
 
 import fcntl
@@ -21,6 +22,7 @@ from typing import IO, TypeVar
 from bythebook.adapters.library.book_json import book_from_json, book_to_json, report_to_json
 from bythebook.adapters.library.checksums import (
     CHECKSUMS,
+    DamagedFile,
     checksums_text,
     load_checksums,
     read_file,
@@ -35,8 +37,17 @@ from bythebook.adapters.library.generation_files import (
     sync_folder,
     write_documents,
 )
+from bythebook.adapters.library.older_texts import (
+    OLDER,
+    keep_older_text,
+    list_older_texts,
+    load_older_text,
+    prune_older_texts,
+    purge_older_texts,
+)
 from bythebook.adapters.library.picture_files import PICTURE_NAME, PICTURES, write_pictures
 from bythebook.domain.books import Book, CutDocument, Document
+from bythebook.domain.older_texts import OlderGeneration
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import BusyBook, DamagedBook, StoreFailed, UnknownBook, UnknownDocument
 from bythebook.ports import LoadPicture
@@ -48,8 +59,9 @@ _BOOK_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 class BookFolder:
     """The library of the embedded default."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, older_text_mb: int = 20) -> None:
         self.root = data_dir / "books"
+        self._older_bytes = older_text_mb * 1_000_000
         self._load = lru_cache(maxsize=256)(load_document)
 
     def book_ids(self) -> list[str]:
@@ -105,6 +117,24 @@ class BookFolder:
             return read_file(folder, f"{PICTURES}/{file}")
 
         return self._settled(book_id, find)
+
+    def older_generations(self, book_id: str) -> Sequence[str]:
+        """Give the older generations of which text is kept, newest first."""
+        live = self.book(book_id).generation
+        names = list_older_texts(self.root / book_id / OLDER)
+        return [
+            name for name in names if name != live
+        ]  # one is, if a run was killed before it published
+
+    def older_text(self, book_id: str, generation: str) -> OlderGeneration | None:
+        """Give what is kept of an older generation; None if nothing can be read."""
+        return load_older_text(self.root / book_id / OLDER, generation)
+
+    def purge(self, book_id: str) -> int:
+        """Remove the text of older generations for good; gives of how many."""
+        self.require(book_id)
+        with self.hold(book_id):
+            return purge_older_texts(self.root / book_id / OLDER)
 
     def report(self, book_id: str) -> IngestReport:
         """Give the report of the run that made the live generation."""
@@ -200,10 +230,19 @@ class BookFolder:
         replace_file(folder / "report.json", json.dumps(report_to_json(report), ensure_ascii=False))
         replace_file(folder / CHECKSUMS, checksums_text(folder))
         sync_folder(folder, taken_over)
+        self._keep_older_text(book.book_id, documents)
         replace_file(
             self.root / book.book_id / "current.json", json.dumps(book_to_json(book), indent=1)
         )
+        prune_older_texts(self.root / book.book_id / OLDER, self._older_bytes)
         self._sweep(book.book_id)
+
+    def _keep_older_text(self, book_id: str, documents: Sequence[CutDocument]) -> None:
+        with suppress(StoreFailed, DamagedFile):  # damaged: there is nothing to keep
+            live = self._current(book_id)
+            if live and self._older_bytes:
+                folder = self.root / book_id / OLDER
+                keep_older_text(folder, live, self.generation_folder(live), documents)
 
     def _live_folder(self, book_id: str) -> Path | None:
         try:

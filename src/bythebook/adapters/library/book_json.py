@@ -20,7 +20,13 @@ from bythebook.domain.books import (
     Unit,
     UnitKind,
 )
-from bythebook.domain.reports import BrokenLink, DocumentReport, IngestReport, LostPicture
+from bythebook.domain.reports import (
+    BrokenLink,
+    CitationSurvival,
+    DocumentReport,
+    IngestReport,
+    LostPicture,
+)
 
 Json = Mapping[str, Any]
 _UNIT_KINDS: Final[tuple[UnitKind, ...]] = get_args(UnitKind)
@@ -92,6 +98,7 @@ def report_from_json(value: Json) -> IngestReport:
                 LostPicture(**picture) for picture in value.get("lost_pictures", ())
             ),
             "warnings": tuple(value["warnings"]),
+            "citations": CitationSurvival(**counts) if (counts := value.get("citations")) else None,
         }
     )
 

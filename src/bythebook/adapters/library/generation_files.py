@@ -100,9 +100,14 @@ def _json(value: object) -> str:
 
 def replace_file(path: Path, text: str) -> None:
     """Write a file so that it is wholly old or wholly new, whatever happens."""
+    replace_file_bytes(path, text.encode("utf-8"))
+
+
+def replace_file_bytes(path: Path, content: bytes) -> None:
+    """Write a file of bytes in the same way."""
     partial = path.with_suffix(".partial")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(text)
+    with partial.open("wb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)

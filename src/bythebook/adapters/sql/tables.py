@@ -37,7 +37,7 @@ from bythebook.domain.records import (
     ThreadState,
 )
 
-HEAD = "0004"  # the newest migration; a constant, so that opening does not load Alembic
+HEAD = "0005"  # the newest migration; a constant, so that opening does not load Alembic
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -119,6 +119,7 @@ queries = Table(
         for name in ("sentences_shown", "sentences_dropped", "prompt_tokens", "completion_tokens")
     ),
     Column("usd", Float()),
+    Column("citation_ids", _json()),
     _one_of("contract", ContractName),
     _one_of("mode", Mode),
     _one_of("status", QueryStatus),

@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Sequence
 from urllib.parse import quote as percent
 
+from bythebook.cite import CitationId, make_citation_id
 from bythebook.domain.answers import SELECTED_TEXT, Citation, Sentence
 from bythebook.domain.books import Chunk
 from bythebook.domain.records import MessageCitation
@@ -12,6 +13,20 @@ from bythebook.domain.records import MessageCitation
 _SHORT = 100  # characters that a text fragment spells out; beyond, its ends suffice
 _END_WORDS = 5
 _FORMULA = re.compile(r"[$\\{}_^]")  # a page renders formulas, so their source is not on it
+
+
+def cite_for_good(citation: Citation) -> CitationId:
+    """Return the id by which a citation is found for as long as its words stand in the book."""
+    chunk = citation.passage.chunk
+    span = citation.char_start - chunk.char_start, citation.char_end - chunk.char_start
+    return make_citation_id(chunk.book_id, chunk.document_id, chunk.text, span, chunk.char_start)
+
+
+def permalink(citation: Citation, reader_url: str) -> str | None:
+    """Return the link to a citation that outlasts edits of the book; None for a selection."""
+    if citation.passage.is_selection:
+        return None
+    return f"{reader_url}/c/{cite_for_good(citation)}"
 
 
 def section_url(chunk: Chunk, reader_url: str) -> str:
@@ -94,4 +109,5 @@ def _message_citation(
         document_id=None if selected else chunk.document_id,
         link=None if selected else quote_link(citation, reader_url),
         key=sentence.key,
+        permalink=permalink(citation, reader_url),
     )

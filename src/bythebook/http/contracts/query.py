@@ -99,6 +99,10 @@ class CitationModel(BaseModel):
     char_start: int = Field(ge=0, description="Offset of the quote in the document's .txt.")
     char_end: int = Field(ge=0, description="Offset after its last character.")
     link: str | None = Field(None, description="Opens the book at the quote.")
+    permalink: str | None = Field(
+        None,
+        description="Opens the quote for as long as its words stand in the book, wherever they move.",
+    )
     key: bool = Field(
         default=True, description="Whether its sentence answers, or is the context of one."
     )

@@ -71,6 +71,9 @@ class Quote(BaseModel):
     chapter: str = Field(description="Its chapter.")
     section: str = Field(description="Its section.")
     link: str = Field(description="Opens the book at the quote. Show it to the reader.")
+    permalink: str = Field(
+        description="Opens the same quote after the book was edited. Give it where the reader cites the book."
+    )
 
 
 class NearSection(BaseModel):

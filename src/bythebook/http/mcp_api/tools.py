@@ -191,6 +191,7 @@ def _quote(noted: NotedQuote) -> Quote:
         chapter=chunk.chapter,
         section=chunk.section,
         link=noted.link,
+        permalink=noted.permalink,
     )
 
 

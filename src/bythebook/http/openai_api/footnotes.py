@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bythebook.ask.show import answer_text, quote_link
+from bythebook.ask.show import answer_text, permalink, quote_link
 from bythebook.domain.answers import HEAD_ROW, Citation, Sentence
 
 _BLOCK = re.compile(r"\n\n\[1\] (?=\[|“)")  # where the footnotes begin
@@ -20,6 +20,7 @@ class NotedQuote:
     sentence: int
     citation: Citation
     link: str
+    permalink: str
     start: int
     end: int
 
@@ -48,7 +49,15 @@ class FootnotedText:
         numbers = [self._number(one) if sentence.key else None for one in sentence.citations]
         piece = self._append(words + _mark(sentence, filter(None, dict.fromkeys(numbers))))
         self.quotes += [
-            NotedQuote(number, index, one, quote_link(one, self.reader_url), start, len(self.text))
+            NotedQuote(
+                number,
+                index,
+                one,
+                quote_link(one, self.reader_url),
+                permalink(one, self.reader_url) or "",
+                start,
+                len(self.text),
+            )
             for number, one in zip(numbers, sentence.citations, strict=True)
         ]
         return piece

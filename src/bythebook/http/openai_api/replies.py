@@ -25,6 +25,9 @@ class UrlCitation(BaseModel):
     end_index: int = Field(ge=0, description="Where it ends, its numbers included.")
     title: str = Field(description="Chapter, section and page of the quote.")
     url: str = Field(description="Opens the book at the quote.")
+    permalink: str = Field(
+        description="Opens the quote for as long as its words stand in the book, wherever they move."
+    )
     quote: str = Field(description="The quote, verbatim.")
     number: int | None = Field(
         None, ge=1, description="Of its footnote; null where its sentence is only context."
@@ -228,6 +231,7 @@ def _url_citation(noted: NotedQuote) -> UrlCitation:
         end_index=noted.end,
         title=noted.citation.place,
         url=noted.link,
+        permalink=noted.permalink,
         quote=noted.citation.quote,
         number=noted.number,
         book=chunk.book_id,

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from fastapi.requests import Request
 from fastapi.responses import HTMLResponse
 
+from bythebook.cite import CitationFinder
 from bythebook.domain.questions import Question, Scope
 from bythebook.errors import InputError, Overloaded, PartFailed
 from bythebook.http.access.page_origin import is_from_another_site
@@ -14,7 +15,9 @@ from bythebook.http.contracts.incoming import make_incoming_question
 from bythebook.http.contracts.query import QueryRequest
 from bythebook.http.pages.failures import PageRoute, add_problem, check_admission
 from bythebook.http.pages.machines.listing import Listing
+from bythebook.http.pages.machines.oembed import oembed_router
 from bythebook.http.pages.machines.routes import machines_router
+from bythebook.http.pages.reader.citations import CitationPages, citations_router
 from bythebook.http.pages.reader.outline import Outlines
 from bythebook.http.pages.reader.pictures import pictures_router
 from bythebook.http.pages.reader.routes import reader_router
@@ -68,8 +71,11 @@ def pages_router(answerer: Answerer, listing: Listing, suggestions: Suggestions)
 
     ports = answerer.ports
     router.include_router(machines_router(library, outlines, listing, ports.reader_url))
-    router.include_router(reader_router(ports, outlines, listing))
+    citations = CitationPages(library, CitationFinder(library))
+    router.include_router(reader_router(ports, outlines, listing, citations))
     router.include_router(pictures_router(library))
+    router.include_router(citations_router(citations))
+    router.include_router(oembed_router(citations, listing, ports.reader_url))
     return router
 
 

@@ -31,6 +31,7 @@ def render_report(report: IngestReport) -> str:
 
 
 def _summarize(report: IngestReport) -> Mapping[str, str]:
+    cited = {"Recent citations": str(report.citations)} if report.citations else {}
     cost = f", about ${report.cost_usd:.4f}" if report.cost_usd else ""
     return {
         "Source": f"{report.source}, read as {report.reader}",
@@ -40,6 +41,7 @@ def _summarize(report: IngestReport) -> Mapping[str, str]:
         "Chunks": f"{report.chunks:,}: {report.added:,} new, {report.kept:,} kept, "
         f"{report.removed:,} removed",
         "Embedded": f"{report.embedded:,} chunks, {report.tokens:,} tokens{cost}",
+        **cited,
         "Time": f"{report.seconds:.1f} s",
     }
 

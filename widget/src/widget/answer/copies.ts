@@ -183,9 +183,9 @@ function placeIn(one: Citation, { words }: Copied): string {
   return one.chunk_id === SELECTED ? words.say("yourSelection") : placeOf(one.chapter, one.section);
 }
 
-/** Give the address for a list of references, which needs no words to look for on the page. */
+/** Give the address for a list of references: it outlasts edits of the book, or at least needs no words to look for. */
 function pageOf(one: Citation, copied: Copied): string {
-  return addressOf(one, copied).replace(/#?:~:.*$/, "");
+  return safeUrl(one.permalink, copied.base) ?? addressOf(one, copied).replace(/#?:~:.*$/, "");
 }
 
 function addressOf(one: Citation, { base }: Copied): string {

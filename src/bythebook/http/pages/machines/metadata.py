@@ -19,6 +19,7 @@ class PageMetadata:
     is_listed: bool
     canonical: str = ""
     markdown: str = ""  # the same page as Markdown
+    oembed: str = ""  # of the citation that led to it
     search: str = ""  # OpenSearch description of the book
     structured: Markup = field(default_factory=Markup)
 

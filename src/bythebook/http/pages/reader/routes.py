@@ -6,7 +6,7 @@ A document is also served as its plain text (.txt), and parts of it as HTML (.ht
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar
 
@@ -26,6 +26,8 @@ from bythebook.http.pages.failures import PageRoute, add_problem, check_admissio
 from bythebook.http.pages.machines.listing import Listing
 from bythebook.http.pages.machines.markdown import write_markdown
 from bythebook.http.pages.machines.metadata import CLOSED, describe_book, describe_page
+from bythebook.http.pages.machines.oembed import oembed_link
+from bythebook.http.pages.reader.citations import CitationPages
 from bythebook.http.pages.reader.fragments import show_fragment
 from bythebook.http.pages.reader.outline import Outlines, list_sections
 from bythebook.http.pages.reader.visitors import MayAsk
@@ -51,7 +53,9 @@ _LONGEST_DOCUMENT = 10**9  # characters; no offset is greater
 SectionAt = Annotated[int | None, Query(ge=0, le=_LONGEST_DOCUMENT)]
 
 
-def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIRouter:
+def reader_router(
+    ports: AskPorts, outlines: Outlines, listing: Listing, citations: CitationPages
+) -> APIRouter:
     """Make the pages of the books."""
     library, reader_url = ports.library, ports.reader_url
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -84,6 +88,7 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
         document_id: str,
         may_ask: MayAsk,
         mark: str = "",
+        cited: str = "",
         section_at: SectionAt = None,
         ranges: Annotated[Sequence[str], Query(alias="range")] = (),
     ) -> Response:
@@ -104,6 +109,7 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
             return show_fragment(found, book_id, ranges, section_at)
         book = _get_book(library, book_id)
         place = read_mark(mark, found)
+        opened = citations.open_on_page(cited, document_id)
         outline = outlines.find(book)
         previous, following = outline.find_neighbors(document_id)
         return render_page(
@@ -115,10 +121,14 @@ def reader_router(ports: AskPorts, outlines: Outlines, listing: Listing) -> APIR
             text=Markup(render_document(found, Addresses(book_id), place)),  # noqa: S704 - it escapes
             needs_title=not opens_with_title(found),
             is_outdated=bool(mark) and place is None,
+            citation=opened.found if opened and place else None,
             previous=previous,
             next=following,
             may_ask=may_ask,
-            metadata=describe_page(book, found, reader_url, searches=may_ask)
+            metadata=replace(
+                describe_page(book, found, reader_url, searches=may_ask),
+                oembed=oembed_link(opened, reader_url) if opened else "",
+            )
             if is_listed
             else CLOSED,
         )
