@@ -15,7 +15,7 @@ from rich.text import Text
 from bythebook.ask import AskPorts, collect
 from bythebook.ask.show import advice, key_citations, quote_link, section_name, split_answer
 from bythebook.cli.core import open_core
-from bythebook.cli.styled_quotes import style_quote
+from bythebook.cli.styled_quotes import style_quote, style_sentence
 from bythebook.cli.terminal import out, say, say_pieces
 from bythebook.domain.answers import Answered, Outcome
 from bythebook.errors import InputError
@@ -27,6 +27,7 @@ from bythebook.http.contracts.query import (
     to_response,
 )
 from bythebook.http.wire.problems import field_message
+from bythebook.ports import Library
 
 
 def ask(
@@ -80,7 +81,7 @@ def _show(outcome: Outcome, ports: AskPorts) -> list[str]:
     if isinstance(outcome, Answered):
         if outcome.disclaimer:
             say(outcome.disclaimer, "italic")
-        say_pieces(_style_answer(outcome))
+        say_pieces(_style_answer(outcome, ports.library))
         for number, citation in enumerate(key_citations(outcome.sentences), 1):
             say()
             quote = style_quote(citation, ports.library)
@@ -101,11 +102,12 @@ def _show(outcome: Outcome, ports: AskPorts) -> list[str]:
     return links
 
 
-def _style_answer(outcome: Answered) -> Iterator[tuple[str, str]]:
-    """Yield the answer in pieces with their styles: key sentences are bold among their context."""
+def _style_answer(outcome: Answered, library: Library) -> Iterator[Text]:
+    """Yield the answer in styled pieces: key sentences are bold among their context."""
     whole = len(outcome.key_sentences) == len(outcome.sentences)
     for sentence, (between, text) in zip(
         outcome.sentences, split_answer(outcome.sentences), strict=True
     ):
-        yield between, ""
-        yield text, "bold" if sentence.key and not whole else ""
+        yield Text(between)
+        style = "bold" if sentence.key and not whole else ""
+        yield style_sentence(text, sentence.citations[0], library, style)

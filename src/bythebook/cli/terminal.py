@@ -27,8 +27,8 @@ def fail(error: ByTheBookError) -> NoReturn:
     sys.exit(2)
 
 
-def say_pieces(pieces: Iterable[tuple[str, str]]) -> None:
-    """Print pieces of text, each in its style, as they are."""
+def say_pieces(pieces: Iterable[Text]) -> None:
+    """Print pieces of text one after the other, as they are."""
     out.print(Text.assemble(*pieces))
 
 
