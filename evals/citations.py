@@ -32,8 +32,7 @@ from bythebook.cite import (
     make_citation_id,
     read_citation_id,
 )
-from bythebook.domain.books import Chunk
-from bythebook.domain.older_texts import DocumentText, OlderGeneration
+from bythebook.domain.books import Chunk, DocumentText, OlderGeneration
 from bythebook.ingest.chunk import cut_document
 from bythebook.settings import Settings
 from evals.book_edits import EditedBook, Truth, open_book

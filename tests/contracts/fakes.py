@@ -55,7 +55,7 @@ BOOK = Book(
 )
 
 CITATION = set(
-    """chapter section source_url referenced_text sentence key chunk_id document_id char_start char_end
+    """chapter section source_url referenced_text sentence key chunk_id document_id char_start char_end permalink
     link""".split()
 )
 MODELS = ("gpt-3.5-turbo", "gpt-4", "gpt-4-turbo-preview")

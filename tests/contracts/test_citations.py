@@ -11,7 +11,7 @@ from tests.conftest import SAMPLE
 from tests.contracts.fakes import READER, FakeKeys, FakeLibrary, call, fake_service, one_page
 
 from bythebook.cite import make_citation_id
-from bythebook.domain.older_texts import DocumentText, OlderGeneration
+from bythebook.domain.books import DocumentText, OlderGeneration
 from bythebook.http.app import Service
 from bythebook.http.pages.machines.listing import Listing
 

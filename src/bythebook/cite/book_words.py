@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bythebook.cite.words import Runs, find_words, hash_run, hash_words
-from bythebook.domain.older_texts import DocumentText
+from bythebook.domain.books import DocumentText
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from bythebook.cite.book_words import BookWords, Place
 from bythebook.cite.citation_id import CitationId, hash_document
 from bythebook.cite.follow import Followed, follow
 from bythebook.cite.words import hash_run
-from bythebook.domain.older_texts import OlderGeneration
+from bythebook.domain.books import OlderGeneration
 
 Status = Literal["standing", "moved", "edited", "gone"]
 _CLOSE = 0.5  # that the surroundings must be, of 1.5

@@ -6,8 +6,7 @@ from functools import lru_cache
 from bythebook.cite.book_words import BookWords
 from bythebook.cite.citation_id import CitationId
 from bythebook.cite.find import FoundCitation, OlderWords, find_citation, find_in_place
-from bythebook.domain.books import Book
-from bythebook.domain.older_texts import DocumentText
+from bythebook.domain.books import Book, DocumentText
 from bythebook.ports import Library
 
 _BOOKS_KEPT, _OLDER_KEPT = 4, 16

@@ -288,6 +288,25 @@ class SourceBook:
     load_picture: Callable[[str], bytes | None] = lambda _file: None  # None if it has changed since
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """The plain text of a document."""
+
+    document_id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OlderGeneration:
+    """A generation that was replaced: which documents it had, and the texts of those that changed then."""
+
+    generation: str
+    published_at: str
+    document_ids: frozenset[str]
+    changed: Sequence[DocumentText]
+
+
 def _page_at(pages: Sequence[PageMark], offset: int) -> PageMark | None:
     place = bisect_right(pages, offset, key=lambda page: page.start)
     return pages[max(place - 1, 0)] if pages else None

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bythebook.cite import BookWords, OlderWords, find_citation, find_in_place, read_citation_id
-from bythebook.domain.books import Document, LiveBook
-from bythebook.domain.older_texts import DocumentText, OlderGeneration
+from bythebook.domain.books import Document, DocumentText, LiveBook, OlderGeneration
 from bythebook.domain.reports import CitationSurvival
 from bythebook.errors import RecordsFailed
 from bythebook.ports import RecentCitations

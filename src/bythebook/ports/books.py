@@ -9,9 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bythebook.domain.answers import Hit
-from bythebook.domain.books import Book, Chunk, CutDocument, Document, LiveBook, SourceBook
+from bythebook.domain.books import (
+    Book,
+    Chunk,
+    CutDocument,
+    Document,
+    LiveBook,
+    OlderGeneration,
+    SourceBook,
+)
 from bythebook.domain.calibrations import Calibration
-from bythebook.domain.older_texts import OlderGeneration
 from bythebook.domain.questions import SectionSpan
 from bythebook.domain.reports import IngestReport
 from bythebook.domain.suggestions import Suggestion

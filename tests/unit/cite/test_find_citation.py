@@ -11,7 +11,7 @@ from bythebook.cite import (
     make_citation_id,
     read_citation_id,
 )
-from bythebook.domain.older_texts import DocumentText, OlderGeneration
+from bythebook.domain.books import DocumentText, OlderGeneration
 
 BEFORE = "Robots walk on two legs. They need balance at every step they take."
 QUOTE = "A gait repeats its steps in a fixed order, at the pace of the slowest leg."

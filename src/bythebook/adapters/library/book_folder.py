@@ -46,8 +46,7 @@ from bythebook.adapters.library.older_texts import (
     purge_older_texts,
 )
 from bythebook.adapters.library.picture_files import PICTURE_NAME, PICTURES, write_pictures
-from bythebook.domain.books import Book, CutDocument, Document
-from bythebook.domain.older_texts import OlderGeneration
+from bythebook.domain.books import Book, CutDocument, Document, OlderGeneration
 from bythebook.domain.reports import IngestReport
 from bythebook.errors import BusyBook, DamagedBook, StoreFailed, UnknownBook, UnknownDocument
 from bythebook.ports import LoadPicture

@@ -17,8 +17,7 @@ from bythebook.adapters.library.generation_files import (
     read_contents,
     replace_file_bytes,
 )
-from bythebook.domain.books import Book, CutDocument
-from bythebook.domain.older_texts import DocumentText, OlderGeneration
+from bythebook.domain.books import Book, CutDocument, DocumentText, OlderGeneration
 
 OLDER = "older"
 _SUFFIX = ".json.gz"
@@ -83,10 +82,10 @@ def prune_older_texts(folder: Path, most_bytes: int) -> None:
 
 def purge_older_texts(folder: Path) -> int:
     """Remove all that is kept; return of how many generations."""
-    paths = _newest_first(folder)
-    for path in paths:
+    kept = len(_newest_first(folder))
+    for path in folder.glob("*"):  # also what a killed run left half written
         path.unlink(missing_ok=True)
-    return len(paths)
+    return kept
 
 
 def _newest_first(folder: Path) -> list[Path]:
