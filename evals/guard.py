@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bythebook.ask.guard import neutralize
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 from evals.sets.json_lines import Row, read_json_lines
 
 ASKED = "How high is the bridge?"  # a question that is not about orders

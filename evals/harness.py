@@ -18,7 +18,7 @@ from bythebook.calibrate.product_search import CalibratePorts
 from bythebook.domain.answers import Judgement, Passage
 from bythebook.domain.books import Chunk
 from bythebook.domain.questions import Plan, Question, Scope
-from bythebook.domain.units import selection_units
+from bythebook.domain.text.units import selection_units
 from bythebook.ingest.pipeline import IngestOrder, IngestPorts, ingest
 from bythebook.ports import BookReader, Embedder, Vector
 

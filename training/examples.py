@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 
 Task = Literal["question", "claim"]
 Split = Literal["train", "tune"]

@@ -11,7 +11,7 @@ from typing import Any
 from bythebook.ask.verify.likeness import sentences_like
 from bythebook.domain.answers import Draft, Passage
 from bythebook.domain.books import Chunk, Document, Unit
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 from bythebook.ingest.chunk import cut_document
 
 OTHER_PASSAGES = 3  # given in addition to the passage that a draft quotes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bythebook.ask.retrieve.passages import READ_AT_MOST
 from bythebook.ask.verify.sentences import SUPPORTED_FROM
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 from evals.harness import Harness, get_best_cosine, make_passages
 from evals.report.figures import drop_empty_figures, make_decision_figure, make_f1_figure
 from evals.report.results import Decision, SetResult

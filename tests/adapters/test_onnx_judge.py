@@ -18,7 +18,7 @@ from bythebook.ask.read.verdict import ANSWER_FROM
 from bythebook.ask.retrieve.passages import selection_passage
 from bythebook.domain.answers import Judgement, Passage
 from bythebook.domain.books import Chunk, Unit
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 from bythebook.evaluate.figures import auroc
 
 QUESTION = "How do nodes exchange messages?"

@@ -24,7 +24,7 @@ from bythebook.bootstrap import sample_book
 from bythebook.domain.answers import Citation, Draft, Fault, Passage, Sentence
 from bythebook.domain.conversations import Turn
 from bythebook.domain.questions import Question
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 from bythebook.ports import Support
 from bythebook.ports.models import Rewrite
 

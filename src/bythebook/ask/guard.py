@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 
 # Where an order begins: at the start of a clause, or after a word such as "please".
 _URGED = r"""(?:\A|[.!?;:,>\]\n"'*#-]\s*|\b(?:please|now|then|and|must|shall|just)\s+)"""

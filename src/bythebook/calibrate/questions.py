@@ -17,7 +17,7 @@ from bythebook.calibrate.wording import (
     sentence_question,
 )
 from bythebook.domain.books import Block, Document, Section
-from bythebook.domain.units import block_units
+from bythebook.domain.text.units import block_units
 
 _COUNTED = 2000  # paragraphs of which the words are counted
 _FEWEST_READ, _READ_EACH = 20, 6  # paragraphs: in a document, and for each question wanted of it

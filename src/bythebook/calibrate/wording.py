@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from bythebook.domain.words import FUNCTION_WORDS
+from bythebook.domain.text.words import FUNCTION_WORDS
 
 Rule = Literal["heading", "definition", "number", "cause", "terms"]
 

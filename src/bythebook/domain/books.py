@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bythebook.domain.marks import Mark
-from bythebook.domain.notation import spell_notation
+from bythebook.domain.text.notation import spell_notation
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "formula", "caption"]
 UnitKind = Literal["sentence", "item", "row", "code", "formula"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bythebook.domain.books import Block, Chunk, Cut, Document, Unit
-from bythebook.domain.units import block_units
+from bythebook.domain.text.units import block_units
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import chain
 
 from bythebook.domain.insight import Wording
-from bythebook.domain.words import FUNCTION_WORDS, find_words, stem
+from bythebook.domain.text.words import FUNCTION_WORDS, find_words, stem
 
 ALIKE_FROM = 0.6  # share of words in common, of all the words that either has
 _COMMON = FUNCTION_WORDS | frozenset(  # words of questions about any book

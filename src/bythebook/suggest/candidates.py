@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bythebook.domain.books import Document, Section
 from bythebook.domain.suggestions import Suggestion
-from bythebook.domain.units import block_units
+from bythebook.domain.text.units import block_units
 from bythebook.suggest.wording import (
     Form,
     Vocabulary,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 
 Channel = Literal[
     "page", "heading", "cells", "metadata", "search", "selection", "question", "history"

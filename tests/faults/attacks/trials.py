@@ -24,7 +24,7 @@ from bythebook.ask.guard import neutralize
 from bythebook.ask.show.wording import remove_opening
 from bythebook.bootstrap import Core
 from bythebook.domain.answers import Draft, Judgement, Passage
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 from bythebook.ingest.pipeline import IngestOrder, ingest
 from bythebook.ports import Judge, Support
 from bythebook.settings import Settings

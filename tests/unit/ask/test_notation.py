@@ -2,7 +2,7 @@
 
 import pytest
 
-from bythebook.domain.notation import spell_notation
+from bythebook.domain.text.notation import spell_notation
 
 
 @pytest.mark.parametrize(

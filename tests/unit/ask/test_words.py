@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bythebook.domain.words import find_words, stem
+from bythebook.domain.text.words import find_words, stem
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from bythebook.ask.ask_ports import AskPorts
 from bythebook.ask.compose.extractive import ExtractiveGenerator
 from bythebook.domain.answers import Evidence, Hit, Judgement, Passage
 from bythebook.domain.books import Block, Book, Chunk, Document, SourceBook
-from bythebook.domain.units import selection_units
+from bythebook.domain.text.units import selection_units
 from bythebook.evaluate.run import QuestionResult
 from bythebook.evaluate.sets import EvalQuestion
 from bythebook.ingest.pipeline import IngestPorts

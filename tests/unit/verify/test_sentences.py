@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bythebook.domain.books import Block
-from bythebook.domain.sentences import split_sentences
-from bythebook.domain.units import block_units, selection_units
+from bythebook.domain.text.sentences import split_sentences
+from bythebook.domain.text.units import block_units, selection_units
 
 
 def sentences(text: str) -> list[str]:

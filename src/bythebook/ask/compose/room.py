@@ -8,7 +8,7 @@ from bythebook.ask.compose.anchor import anchor
 from bythebook.ask.compose.book_words import BookWords
 from bythebook.ask.compose.trim import MOST_CHARACTERS, split_for_quotes
 from bythebook.domain.answers import Draft, Passage, Sentence
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 
 
 async def anchor_drafts(

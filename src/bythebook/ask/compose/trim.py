@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bythebook.domain.books import UnitKind
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 
 MOST_CHARACTERS = (
     1500  # contract A's text allows 2000; the rest is for the disclaimer and formatting

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bythebook.domain.answers import Passage
 from bythebook.domain.books import Unit
-from bythebook.domain.words import FUNCTION_WORDS, normalize_word, stem
+from bythebook.domain.text.words import FUNCTION_WORDS, normalize_word, stem
 from bythebook.ports.answers import PairReading, TextEncoder
 
 LEAST_WORDS = 3

@@ -8,9 +8,9 @@ from bythebook.ask.conversation.context import recall_context
 from bythebook.ask.retrieve.fusion import fuse, fuse_in_context, stands_alone
 from bythebook.domain.answers import SELECTED_TEXT, Hit, Passage
 from bythebook.domain.books import Book, Chunk
-from bythebook.domain.notation import spell_notation
 from bythebook.domain.questions import Plan
-from bythebook.domain.units import selection_units
+from bythebook.domain.text.notation import spell_notation
+from bythebook.domain.text.units import selection_units
 from bythebook.errors import NoBooks, UnknownBook, WrongEmbedder
 from bythebook.ports import Calibrations, ChunkIndex, Embedder, Library, Lookup
 

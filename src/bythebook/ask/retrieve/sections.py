@@ -13,7 +13,7 @@ from bythebook.ask.verify.sentences import ELLIPSIS
 from bythebook.domain.answers import Citation, Passage
 from bythebook.domain.books import Unit
 from bythebook.domain.questions import Question
-from bythebook.domain.words import find_words, stem
+from bythebook.domain.text.words import find_words, stem
 
 MOST_TEXT = 200  # characters of a line
 _PASSAGES_PER_SECTION = 2  # a long section has several

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from bythebook.ask.verify.numbers import SHORT_MONTHS, Number, numbers
-from bythebook.domain.words import MONTHS
+from bythebook.domain.text.words import MONTHS
 
 _NAME_WORD = re.compile(r"[^\W\d_](?:[^\W_]|['’](?=[^\W\d_])|-(?=[^\W\d_]))*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…]\s|\n|[\"“«])[\s\"'“‘«(\[*_•-]*(?:\d+[.)]\s+)?")

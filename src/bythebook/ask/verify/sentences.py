@@ -12,7 +12,7 @@ from bythebook.ask.verify.quotes import ELLIPSIS, Pages, QuotedPassage, Span, cu
 from bythebook.ask.verify.reversal import difference, is_about
 from bythebook.ask.verify.strangers import is_strange
 from bythebook.domain.answers import Citation, Draft, Fault, FaultKind, Passage, Sentence
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 from bythebook.ports import Support
 
 __all__ = ["ELLIPSIS", "SUPPORTED_FROM", "locate", "number_citations", "verify"]

@@ -14,7 +14,7 @@ from bythebook.ask.show import (
 )
 from bythebook.domain.answers import Answered, Passage, Refused, Sentence
 from bythebook.domain.records import Message, Thread
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 from bythebook.http.contracts.chat_models import (
     MOST_CHUNK_TEXT,
     AssistantMessage,

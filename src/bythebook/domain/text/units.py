@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bythebook.domain.books import Block, Unit, UnitKind
-from bythebook.domain.sentences import split_sentences
+from bythebook.domain.text.sentences import split_sentences
 
 
 def block_units(text: str, block: Block) -> Iterator[Unit]:

@@ -1,0 +1,1 @@
+"""Plain text: its words, sentences and units, and one spelling of its notation."""
