@@ -47,7 +47,8 @@ def test_every_route_is_described_and_no_page_is() -> None:
     openai = {"POST /v1/chat/completions", "GET /v1/models", "GET /v1/models/{model}"}
     asking = {"/api/query", "/v1/query", "/query", "/chat/run", "/chat/stream", "/ask", "/feedback"}
     authors = "overview unanswered cited scores latency ingests questions questions/{query_id}/passages export/{table}"
-    reading = {"GET /metrics", "GET /search", *(f"GET /admin/{name}" for name in authors.split())}
+    reading = {"GET /metrics", "GET /search", "GET /suggestions"}
+    reading |= {f"GET /admin/{name}" for name in authors.split()}
     assert set(ROUTES) == HEALTH | sessions | {f"POST {path}" for path in asking} | reading | openai
 
 
