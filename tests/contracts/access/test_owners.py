@@ -45,6 +45,7 @@ PUBLIC: dict[Place, str] = {
     ("GET", "/read/{book_id}", "book_id"): "a page of the book, whose links readers open",
     ("GET", "/read/{book_id}/{document_id:path}", "book_id"): "a page of the book, as above",
     ("GET", "/read/{book_id}/{document_id:path}", "document_id"): "a page of the book, as above",
+    ("GET", "/c/{citation_id}", "citation_id"): "leads to such a page",
     ("GET", "/pictures/{book_id}/{file}", "book_id"): "a picture of such a page",
     ("GET", "/pictures/{book_id}/{file}", "file"): "a picture of such a page",
     ("GET", "/read/{book_id}/llms.txt", "book_id"): "of a listed book only",
