@@ -15,7 +15,7 @@ demo: $(VENV)/run.done ## Ingest the sample book and serve it on 127.0.0.1:8000
 	@$(BIN)/bythebook demo $(ARGS)
 
 test: $(VENV)/dev.done widget/node_modules/.done ## Run every test
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/dev.done ## Lint, format, types, imports
 	$(BIN)/ruff check .
