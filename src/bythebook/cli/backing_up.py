@@ -27,7 +27,7 @@ def backup(
     with take_snapshot(settings.data_dir) as folder:
         files = pack(folder, file, bythebook.__version__)
     books = _count_books([one.name for one in files])
-    say(f"Wrote {books} books and {len(files):,} files to {file} ({_megabytes(file)} MB).")
+    say(f"Wrote {books} and {len(files):,} files to {file} ({_megabytes(file)} MB).")
     say("It holds everything that the service stores: keep it as safe as the data folder.", "dim")
     for line in _list_elsewhere(settings):
         say(line, "yellow")
@@ -43,13 +43,14 @@ def restore(
     settings = load_settings()
     files = restore_folder(file, settings.data_dir, replace=replace)
     books = _count_books([one.name for one in files])
-    say(f"Restored {books} books and {len(files):,} files to {settings.data_dir}.")
+    say(f"Restored {books} and {len(files):,} files to {settings.data_dir}.")
     for line in _list_elsewhere(settings):
         say(line, "yellow")
 
 
-def _count_books(names: list[str]) -> int:
-    return len({name.split("/")[1] for name in names if name.startswith("books/")})
+def _count_books(names: list[str]) -> str:
+    number = len({name.split("/")[1] for name in names if name.startswith("books/")})
+    return "1 book" if number == 1 else f"{number} books"
 
 
 def _megabytes(file: Path) -> str:
