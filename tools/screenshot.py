@@ -21,7 +21,7 @@ def main() -> None:
         if ingested.returncode:
             sys.exit(ingested.stderr)
         with serve_attacked(folder) as service, chromium() as browser:
-            page = browser.new_page(viewport={"width": 1280, "height": 720})
+            page = browser.new_page(viewport={"width": 1240, "height": 690})
             page.goto(f"http://127.0.0.1:{service.port}{PAGE}")
             field = page.locator("bythebook-ask textarea, bythebook-ask input[type=text]").first
             field.fill(QUESTION)
