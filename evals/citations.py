@@ -24,10 +24,10 @@ sys.path.insert(0, str(ROOT))
 
 from bythebook.bootstrap import Core, sample_book
 from bythebook.cite import (
-    BookWords,
     CitationId,
     FoundCitation,
     OlderWords,
+    WordRow,
     find_citation,
     make_citation_id,
     read_citation_id,
@@ -125,7 +125,7 @@ def measure(
     book: EditedBook, cited: dict[int, CitationId], older: Sequence[OlderGeneration], *, show: bool
 ) -> dict[str, dict[str, int]]:
     """Open each citation in the last edition."""
-    now, then = BookWords(texts_of(book)), [OlderWords(one) for one in older]
+    now, then = WordRow(texts_of(book)), [OlderWords(one) for one in older]
     truths = book.truths()
     standing = {
         cited[number].run

@@ -6,9 +6,9 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Literal
 
-from bythebook.cite.book_words import BookWords, Place
 from bythebook.cite.citation_id import CitationId, hash_document
 from bythebook.cite.follow import Followed, follow
+from bythebook.cite.word_row import Place, WordRow
 from bythebook.cite.words import hash_run
 from bythebook.domain.books import OlderGeneration
 
@@ -37,9 +37,9 @@ class OlderWords:
         self.generation = generation
 
     @cached_property
-    def words(self) -> BookWords:
+    def words(self) -> WordRow:
         """The words of the documents that changed after it."""
-        return BookWords(self.generation.changed)
+        return WordRow(self.generation.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class _Origin:
     at: int
 
 
-def find_in_place(cited: CitationId, now: BookWords) -> FoundCitation | None:
+def find_in_place(cited: CitationId, now: WordRow) -> FoundCitation | None:
     """Find words that stand just where they were cited; older text is not needed for them."""
     for one in _candidates(cited, now):
         if one.is_in_place:
@@ -58,7 +58,7 @@ def find_in_place(cited: CitationId, now: BookWords) -> FoundCitation | None:
     return None
 
 
-def find_citation(cited: CitationId, now: BookWords, older: Sequence[OlderWords]) -> FoundCitation:
+def find_citation(cited: CitationId, now: WordRow, older: Sequence[OlderWords]) -> FoundCitation:
     """Find the words of a citation in a book; older generations, newest first, tell more."""
     origin = _find_origin(cited, older)
     chosen, is_certain = _choose(cited, now, origin) or (None, False)
@@ -85,7 +85,7 @@ def _overlap(one: Place, other: Place | None) -> bool:
 
 def _follow(
     cited: CitationId,
-    now: BookWords,
+    now: WordRow,
     older: Sequence[OlderWords],
     origin: _Origin,
     *,
@@ -136,7 +136,7 @@ class _Candidate:
 
 
 def _choose(
-    cited: CitationId, now: BookWords, origin: _Origin | None
+    cited: CitationId, now: WordRow, origin: _Origin | None
 ) -> tuple[_Candidate, bool] | None:
     """Choose among the places where the words stand; also return whether it is surely the one that was cited."""
     candidates = [
@@ -167,11 +167,11 @@ def _is_clear(
     return clear and best.sides == 2 and best.closeness >= _CLOSE
 
 
-def _candidates(cited: CitationId, words: BookWords) -> list[_Candidate]:
+def _candidates(cited: CitationId, words: WordRow) -> list[_Candidate]:
     return [_candidate(cited, words, at) for at in words.find(cited.run, cited.words)]
 
 
-def _candidate(cited: CitationId, words: BookWords, at: int) -> _Candidate:
+def _candidate(cited: CitationId, words: WordRow, at: int) -> _Candidate:
     end = at + cited.words
     before = words.hashes[max(at - cited.before.count, 0) : at]
     after = words.hashes[end : end + cited.after.count]
@@ -183,7 +183,7 @@ def _candidate(cited: CitationId, words: BookWords, at: int) -> _Candidate:
     return _Candidate(at, sides, same, abs(words.start_of(at) - cited.start))
 
 
-def _closeness(cited: CitationId, now: BookWords, at: int, origin: _Origin) -> float:
+def _closeness(cited: CitationId, now: WordRow, at: int, origin: _Origin) -> float:
     """Return how much of the wider surroundings of a passage is the same as then."""
     then = origin.older.words
     sides = []
@@ -193,7 +193,7 @@ def _closeness(cited: CitationId, now: BookWords, at: int, origin: _Origin) -> f
     return max(sides) + min(sides) / 2
 
 
-def _side(words: BookWords, at: int, count: int, step: int) -> list[int]:
+def _side(words: WordRow, at: int, count: int, step: int) -> list[int]:
     low, high = (at + step, at) if step < 0 else (at + count, at + count + step)
     first, last = words.around(at, at + count)
     first, last = words.around(min(low, first), max(high, last))
@@ -210,7 +210,7 @@ def _find_origin(cited: CitationId, older: Sequence[OlderWords]) -> _Origin | No
     return _Origin(where, best.at)
 
 
-def _comes_from(followed: Followed, now: BookWords, origin: _Origin, count: int) -> bool:
+def _comes_from(followed: Followed, now: WordRow, origin: _Origin, count: int) -> bool:
     """Return True if nothing in the older text is more like a passage than the cited words are."""
     back = next(follow(now, followed.at, followed.count, origin.older.words), None)
     return back is None or (back.at < origin.at + count and origin.at < back.at + back.count)
@@ -218,7 +218,7 @@ def _comes_from(followed: Followed, now: BookWords, origin: _Origin, count: int)
 
 def _stood_then(
     followed: Followed,
-    now: BookWords,
+    now: WordRow,
     origin: _Origin,
     count: int,
     older: Sequence[OlderWords],

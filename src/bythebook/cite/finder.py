@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from bythebook.cite.book_words import BookWords
 from bythebook.cite.citation_id import CitationId
 from bythebook.cite.find import FoundCitation, OlderWords, find_citation, find_in_place
+from bythebook.cite.word_row import WordRow
 from bythebook.domain.books import Book, DocumentText
 from bythebook.ports import Library
 
@@ -33,9 +33,9 @@ class CitationFinder:
         found = (self._older(cited.book_id, name) for name in names)
         return [one for one in found if one is not None]
 
-    def _load_words(self, book: Book) -> BookWords:
+    def _load_words(self, book: Book) -> WordRow:
         documents = self._library.documents(book.book_id)
-        return BookWords(DocumentText(one.document_id, one.title, one.text) for one in documents)
+        return WordRow(DocumentText(one.document_id, one.title, one.text) for one in documents)
 
     def _load_older(self, book_id: str, generation: str) -> OlderWords | None:
         older = self._library.older_text(book_id, generation)

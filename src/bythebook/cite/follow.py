@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from bythebook.cite.book_words import BookWords
+from bythebook.cite.word_row import WordRow
 from bythebook.cite.words import Runs
 
 _AROUND = 40  # words on each side that help to find the place
@@ -30,7 +30,7 @@ class Followed:
     in_place: bool  # between the neighbours that it had
 
 
-def follow(then: BookWords, at: int, count: int, now: BookWords) -> Iterator[Followed]:
+def follow(then: WordRow, at: int, count: int, now: WordRow) -> Iterator[Followed]:
     """Yield the passages that may be an edited form of one that stood in an older text, best first."""
     first, last = then.around(at - _AROUND, at + count + _AROUND)
     if not first <= at < at + count <= last:  # a long one near the begin or end of a document
@@ -54,7 +54,7 @@ def follow(then: BookWords, at: int, count: int, now: BookWords) -> Iterator[Fol
             yield one
 
 
-def _likely_shifts(words: np.ndarray, now: BookWords) -> list[int]:
+def _likely_shifts(words: np.ndarray, now: WordRow) -> list[int]:
     """Return by how much the words seem to be shifted, by the grams that they share with the text."""
     grams = Runs(words).of(_GRAM)
     if not len(grams):
@@ -76,7 +76,7 @@ def _likely_shifts(words: np.ndarray, now: BookWords) -> list[int]:
 
 
 def _align(
-    words: np.ndarray, span: tuple[int, int], quote: str, now: BookWords, shift: int
+    words: np.ndarray, span: tuple[int, int], quote: str, now: WordRow, shift: int
 ) -> Followed | None:
     """Align old words with the text at a shift, and read off where the quote went."""
     at, count = span

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from bythebook.cite import BookWords, OlderWords, find_citation, find_in_place, read_citation_id
+from bythebook.cite import OlderWords, WordRow, find_citation, find_in_place, read_citation_id
 from bythebook.domain.books import Document, DocumentText, LiveBook, OlderGeneration
 from bythebook.domain.reports import CitationSurvival
 from bythebook.errors import RecordsFailed
@@ -39,7 +39,7 @@ def count_survivors(
         if one.document_id not in new or new[one.document_id].text != one.text
     ]
     before = OlderGeneration("live", "", frozenset(one.document_id for one in old), changed)
-    now, then = BookWords(map(_text, documents)), [OlderWords(before)]
+    now, then = WordRow(map(_text, documents)), [OlderWords(before)]
     found = (find_in_place(one, now) or find_citation(one, now, then) for one in cited)
     counts = Counter(one.status for one in found)
     return CitationSurvival(

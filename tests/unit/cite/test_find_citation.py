@@ -1,11 +1,11 @@
 import pytest
 
 from bythebook.cite import (
-    BookWords,
     CitationId,
     FoundCitation,
     OlderWords,
     Status,
+    WordRow,
     find_citation,
     find_in_place,
     make_citation_id,
@@ -37,7 +37,7 @@ def find(
     before = book() if then is None else then
     changed = [page for page in before if page not in now]
     kept = OlderGeneration("g1", "2026-01-02", frozenset(p.document_id for p in before), changed)
-    return find_citation(cited, BookWords(now), [OlderWords(kept)] if before else [])
+    return find_citation(cited, WordRow(now), [OlderWords(kept)] if before else [])
 
 
 def words_of(found: FoundCitation, now: list[DocumentText]) -> str:
@@ -127,7 +127,7 @@ def test_of_equal_passages_the_cited_one_is_opened_or_doubt_is_said() -> None:
 
 
 def test_words_in_their_very_place_need_no_older_text() -> None:
-    found = find_in_place(cite(), BookWords(book()))
+    found = find_in_place(cite(), WordRow(book()))
     assert found is not None
     assert found.status == "standing"
-    assert find_in_place(cite(), BookWords(book(f"New. {GAITS}"))) is None
+    assert find_in_place(cite(), WordRow(book(f"New. {GAITS}"))) is None

@@ -18,7 +18,7 @@ class Place:
     end: int
 
 
-class BookWords:
+class WordRow:
     """The words of a book; a run never crosses from one document into the next."""
 
     def __init__(self, documents: Iterable[DocumentText]) -> None:
