@@ -9,7 +9,7 @@ from bythebook.domain.reports import CitationSurvival
 from bythebook.errors import RecordsFailed
 from bythebook.ports import RecentCitations
 
-_MOST = 500  # citations that are looked at
+_MOST = 500  # citations that are checked
 
 
 async def find_recent_citations(

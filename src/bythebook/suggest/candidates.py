@@ -8,9 +8,9 @@ from bythebook.domain.books import Document, Section
 from bythebook.domain.suggestions import Suggestion
 from bythebook.domain.text.units import block_units
 from bythebook.suggest.wording import (
+    BookVocabulary,
     Form,
-    Vocabulary,
-    Wording,
+    SuggestedWording,
     ask_about_heading,
     ask_about_sentence,
 )
@@ -28,7 +28,7 @@ class Candidate:
     end: int
 
 
-def list_candidates(document: Document, vocabulary: Vocabulary) -> list[Candidate]:
+def list_candidates(document: Document, vocabulary: BookVocabulary) -> list[Candidate]:
     """List the questions of a document: forms that invite most come first, in reading order."""
     made = [
         _make(document, section, wording)
@@ -44,7 +44,9 @@ def digest_section(document: Document, section: Section) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _word(document: Document, section: Section, vocabulary: Vocabulary) -> Iterator[Wording]:
+def _word(
+    document: Document, section: Section, vocabulary: BookVocabulary
+) -> Iterator[SuggestedWording]:
     if made := ask_about_heading(section.title, vocabulary):
         yield made
     for block in document.blocks:
@@ -55,7 +57,7 @@ def _word(document: Document, section: Section, vocabulary: Vocabulary) -> Itera
                     yield made
 
 
-def _make(document: Document, section: Section, wording: Wording) -> Candidate:
+def _make(document: Document, section: Section, wording: SuggestedWording) -> Candidate:
     suggestion = Suggestion(
         wording.text,
         document.document_id,

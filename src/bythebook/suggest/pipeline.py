@@ -10,7 +10,7 @@ from bythebook.domain.books import Document
 from bythebook.domain.questions import Question, Scope
 from bythebook.domain.suggestions import Suggestion
 from bythebook.suggest.candidates import Candidate, digest_section, list_candidates
-from bythebook.suggest.wording import Vocabulary, say_same
+from bythebook.suggest.wording import BookVocabulary, say_same
 
 WANTED = 24
 MOST_ASKED = 3  # questions, for each one that is wanted
@@ -101,7 +101,7 @@ def _keep_unchanged(
 
 def _spread(documents: Sequence[Document]) -> Iterator[Candidate]:
     """Take the documents' questions in turns, so that no chapter has them all."""
-    vocabulary = Vocabulary(document.text for document in documents)
+    vocabulary = BookVocabulary(document.text for document in documents)
     for row in zip_longest(*(list_candidates(one, vocabulary) for one in documents)):
         yield from (one for one in row if one is not None)
 

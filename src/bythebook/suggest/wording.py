@@ -29,14 +29,14 @@ _ASKING = {"what", "why", "how", "when", "which", "who", "where"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class SuggestedWording:
     """A question and its form."""
 
     text: str
     form: Form
 
 
-class Vocabulary:
+class BookVocabulary:
     """The words of a book as it writes them, by which a heading is turned into a question."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -79,7 +79,7 @@ class Vocabulary:
         return f"{best} {name}" if counts[best] > bare / 2 else name
 
 
-def ask_about_heading(title: str, vocabulary: Vocabulary) -> Wording | None:
+def ask_about_heading(title: str, vocabulary: BookVocabulary) -> SuggestedWording | None:
     """Make a question that a section of this title answers."""
     topic = heading_topic(title)
     if topic is None or re.search(r"[,:;()/]", topic):
@@ -89,31 +89,33 @@ def ask_about_heading(title: str, vocabulary: Vocabulary) -> Wording | None:
     return made if made and is_readable(made.text) else None
 
 
-def _ask_about(topic: str, vocabulary: Vocabulary) -> Wording | None:
+def _ask_about(topic: str, vocabulary: BookVocabulary) -> SuggestedWording | None:
     first, _, rest = topic.partition(" ")
     rest = re.sub(r"\byour\b", "my", rest)
     if first.lower() == "how" and rest.startswith("to "):
-        return Wording(f"How do I {rest[3:].rstrip('?')}?", "how")
+        return SuggestedWording(f"How do I {rest[3:].rstrip('?')}?", "how")
     if topic.endswith("?"):
-        return Wording(topic[0].upper() + topic[1:], "asked")
+        return SuggestedWording(topic[0].upper() + topic[1:], "asked")
     if first.lower() in _ASKING:
         return None  # "How nodes talk" is no question, and its verb is not known
     if rest and first.lower().endswith("ing"):
         verb = None if _SECOND_GERUND.search(rest) else vocabulary.find_verb(first.lower())
-        return Wording(f"How do I {verb} {rest}?", "how") if verb else None
+        return SuggestedWording(f"How do I {verb} {rest}?", "how") if verb else None
     if pair := _VERSUS.fullmatch(topic):
-        return Wording(f"How do {pair['one']} and {pair['other']} differ?", "difference")
+        return SuggestedWording(f"How do {pair['one']} and {pair['other']} differ?", "difference")
     if parts := _PARTS.fullmatch(topic):
-        return Wording(f"What are the {parts['parts'].lower()} of {parts['whole']}?", "list")
+        return SuggestedWording(
+            f"What are the {parts['parts'].lower()} of {parts['whole']}?", "list"
+        )
     words = topic.split()
     if len(words) > 3 or {word.lower() for word in words} & _SMALL or vocabulary.count(topic) < 2:
         return None
     if re.search(r"[^sui]s$", topic):
-        return Wording(f"What are {topic}?", "what")
-    return Wording(f"What is {vocabulary.add_article(topic)}?", "what")
+        return SuggestedWording(f"What are {topic}?", "what")
+    return SuggestedWording(f"What is {vocabulary.add_article(topic)}?", "what")
 
 
-def ask_about_sentence(sentence: str, vocabulary: Vocabulary) -> Wording | None:
+def ask_about_sentence(sentence: str, vocabulary: BookVocabulary) -> SuggestedWording | None:
     """Make a question that a sentence answers: what something is, or why it is so."""
     made = sentence_question(sentence, lambda _: 1.0) if is_prose(sentence) else None
     if made is None or made[0] not in {"definition", "cause"}:
@@ -128,10 +130,10 @@ def ask_about_sentence(sentence: str, vocabulary: Vocabulary) -> Wording | None:
             "but",
             "when",
         }
-        return None if clumsy else Wording(text, "why")
+        return None if clumsy else SuggestedWording(text, "why")
     name = re.sub(r"^What (?:is|are) (?:an? )?|\?$", "", text)
     vague = name.startswith("the ") and name.count(" ") == 1  # "the worst"
-    return Wording(text, "what") if vocabulary.count(name) > 1 and not vague else None
+    return SuggestedWording(text, "what") if vocabulary.count(name) > 1 and not vague else None
 
 
 def is_readable(question: str) -> bool:

@@ -1,7 +1,7 @@
 import pytest
 
 from bythebook.suggest.wording import (
-    Vocabulary,
+    BookVocabulary,
     ask_about_heading,
     ask_about_sentence,
     say_same,
@@ -14,8 +14,8 @@ You may save the model. Stop and save it."""
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
-    return Vocabulary([BOOK])
+def vocabulary() -> BookVocabulary:
+    return BookVocabulary([BOOK])
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,9 @@ def vocabulary() -> Vocabulary:
         ("Topics versus services", "How do topics and services differ?"),
     ],
 )
-def test_a_heading_becomes_a_question(vocabulary: Vocabulary, title: str, question: str) -> None:
+def test_a_heading_becomes_a_question(
+    vocabulary: BookVocabulary, title: str, question: str
+) -> None:
     made = ask_about_heading(title, vocabulary)
     assert made is not None
     assert made.text == question
@@ -55,7 +57,7 @@ def test_a_heading_becomes_a_question(vocabulary: Vocabulary, title: str, questi
     ],
 )
 def test_a_heading_that_makes_no_plain_question_is_left_alone(
-    vocabulary: Vocabulary, title: str
+    vocabulary: BookVocabulary, title: str
 ) -> None:
     assert ask_about_heading(title, vocabulary) is None
 
@@ -75,7 +77,7 @@ def test_a_heading_that_makes_no_plain_question_is_left_alone(
     ],
 )
 def test_a_sentence_becomes_a_question_that_stands_alone(
-    vocabulary: Vocabulary, sentence: str, question: str | None
+    vocabulary: BookVocabulary, sentence: str, question: str | None
 ) -> None:
     made = ask_about_sentence(sentence, vocabulary)
     assert (made and made.text) == question
